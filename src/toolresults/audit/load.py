@@ -1,0 +1,162 @@
+"""From a file to values: decode it, then parse it as JSON, JSON Lines, or JSON texts one after another.
+
+    text, size = read_text("orders.json")
+    document = parse(text, "orders.json")     # document.values, document.warnings
+
+Every fault is an `InputError` whose message is one line that says what to do next. No message quotes the file.
+"""
+
+import codecs
+import json
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MAX_BYTES = 500_000_000
+"""Largest file that is read: its parsed values take about ten times as much memory, which a laptop still has."""
+
+# The UTF-32 mark of little-endian machines begins with the UTF-16 one: longest first.
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_PACKED = (
+    (b"\x1f\x8b", "gzip"),
+    (b"PK\x03\x04", "zip"),
+    (b"\x28\xb5\x2f\xfd", "zstandard"),
+    (b"BZh", "bzip2"),
+    (b"\xfd7zXZ", "xz"),
+    (b"PAR1", "Parquet"),
+)
+_SPACE = " \t\n\r\x1e\ufeff"  # JSON's white space, the record separator of RFC 7464, and a mark left by joined files
+
+
+class InputError(ValueError):
+    """A file that cannot be read or understood; the message is one line for the person who gave it."""
+
+
+@dataclass
+class Document:
+    """The values of a file in order: one for JSON, one a line for JSON Lines."""
+
+    values: list
+    warnings: list[str] = field(default_factory=list)
+
+
+def read_text(source: str) -> tuple[str, int]:
+    """The text of the file *source* (`-`: standard input) and its size in bytes.
+
+    UTF-8 is expected; a byte-order mark, or the zero bytes of UTF-16 and UTF-32 (RFC 4627, section 3), says otherwise.
+    Raises `InputError`.
+    """
+    name = "standard input" if source == "-" else _shown(source)
+    data = _read_bytes(source, name)
+    for magic, kind in _PACKED:
+        if data.startswith(magic):
+            raise InputError(f"{name} is a {kind} file: unpack it (or export it as JSON) and give the text inside")
+    encoding = next((codec for mark, codec in _MARKS if data.startswith(mark)), None) or json.detect_encoding(data)
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{name} is not {encoding.removesuffix('-sig').upper()} text (byte {error.start:,}): "
+            "save it as UTF-8, or start it with a byte-order mark if it is UTF-16"
+        ) from None
+    return text, len(data)
+
+
+def _read_bytes(source: str, name: str) -> bytes:
+    if source == "-":
+        return sys.stdin.buffer.read()
+    path = Path(source)
+    try:
+        if path.is_dir():
+            raise InputError(f"{name} is a folder: give one file inside it")
+        if path.stat().st_size > MAX_BYTES:
+            raise InputError(
+                f"{name} is over {MAX_BYTES // 1_000_000} MB: a sample says as much, so give its first few thousand rows"
+            )
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{name} does not exist: check the path (this folder is {_shown(os.getcwd())})") from None
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
+    except ValueError as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{name} is not a path: {error}") from None
+
+
+def _shown(path: str) -> str:
+    """A path safe to print: undecodable bytes and control characters escaped, and not endless."""
+    text = path.encode("utf-8", "backslashreplace").decode("utf-8")
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return text if len(text) <= 200 else text[:200] + "…"
+
+
+def parse(text: str, name: str) -> Document:
+    """Every JSON value in *text*. What JSON has no word for is read as null, and said in a warning. Raises `InputError`."""
+    if not text.strip(_SPACE):
+        raise InputError(f"{_shown(name)} is empty: save what the tool returned and try again")
+    try:
+        return _parse(text, name, {})
+    except RecursionError:
+        raise InputError(f"{_shown(name)} is nested too deeply to be a tool result: flatten it first") from None
+    except InputError:
+        raise
+    except ValueError:  # an integer of over 4,300 digits: Python refuses it, and a slower parser is needed to see it
+        return _parse(text, name, {"parse_int": _integer})
+
+
+def _parse(text: str, name: str, options: dict) -> Document:
+    oddities = {"NaN or Infinity": 0, "a key twice in one object": 0}
+
+    def constant(_: str) -> None:
+        oddities["NaN or Infinity"] += 1
+
+    def number(digits: str) -> float | None:
+        value = float(digits)
+        return value if abs(value) != float("inf") else constant(digits)
+
+    def pairs(items: list) -> dict:
+        result = dict(items)
+        oddities["a key twice in one object"] += len(result) < len(items)
+        return result
+
+    decoder = json.JSONDecoder(object_pairs_hook=pairs, parse_constant=constant, parse_float=number, **options)
+    values, position = [], _skip(text, 0)
+    while position < len(text):
+        try:
+            value, position = decoder.raw_decode(text, position)
+        except json.JSONDecodeError as error:
+            raise _not_json(error, name, len(values)) from None
+        values.append(value)
+        position = _skip(text, position)
+    meaning = {"NaN or Infinity": "read as null", "a key twice in one object": "the last one is kept"}
+    warnings = [f"not quite JSON: {what}, {n:,} times ({meaning[what]})" for what, n in oddities.items() if n]
+    return Document(values, warnings)
+
+
+def _skip(text: str, position: int) -> int:
+    while position < len(text) and text[position] in _SPACE:
+        position += 1
+    return position
+
+
+def _integer(digits: str) -> int | str:
+    return int(digits) if len(digits) <= 4_300 else digits
+
+
+def _not_json(error: json.JSONDecodeError, name: str, before: int) -> InputError:
+    place = f"line {error.lineno:,}, column {error.colno:,}"
+    reason = error.msg[:1].lower() + error.msg[1:]
+    if not before and error.pos == len(error.doc) - len(error.doc.lstrip(_SPACE)):
+        return InputError(
+            f"{_shown(name)} is not JSON ({place}: {reason}): give a JSON list or object, or one JSON value a line"
+        )
+    done = f" after {before:,} good value{'s' * (before > 1)}" if before else ""
+    return InputError(f"{_shown(name)} stops being JSON at {place}{done} ({reason}): mend or remove that part")

@@ -1,0 +1,220 @@
+"""One audit, from a file to a report.
+
+The keys of `Report.to_dict()`, which is what `toolresults audit --json` prints, are stable:
+
+    file, format          what was read; format is "json", "json lines", "mcp" or "json text" (JSON inside a string)
+    rows, rows_path       how many rows, and where they were found ("$.data")
+    encoding, budget      what the counts below and the budget are in: tokens of "o200k_base"
+    as_written, compact   the text as it is in the file, and as compact JSON; for each: characters, bytes, tokens (by
+                          encoding), estimate, estimate_error_percent
+    budgets_filled        compact tokens ÷ budget
+    rows_that_fit         how many of the first rows fit one budget as compact JSON
+    pages                 pages of at most one budget that all rows need (a row above the budget counts as a page)
+    row_tokens            min, median, max
+    fields                name, tokens, share_percent, present, null, empty (rows), heaviest_path, heaviest_tokens
+    advice                action (compact, drop, ref, shorten, page, filter), field, reason, saves_tokens, saves_percent
+                          (of compact JSON; for "compact", of the text as written)
+    after                 what is left when all advice about text and fields is followed: tokens, budgets_filled, rows_that_fit, pages
+    warnings              what was odd about the file
+"""
+
+import json
+import statistics
+from dataclasses import asdict, dataclass
+
+from toolresults.audit.advise import LEAST_SHARE, Advice, advise_fields
+from toolresults.audit.load import InputError, read_text
+from toolresults.audit.measure import (
+    Field,
+    Text,
+    dump,
+    fields_of,
+    find_heaviest,
+    pages,
+    row_texts,
+    row_tokens,
+    rows_that_fit,
+    weigh,
+)
+from toolresults.audit.rows import Rows, find_rows
+from toolresults.audit.tally import Helper
+from toolresults.tokens import ENCODINGS, count_tokens
+
+ENCODING = ENCODINGS[0]
+
+FOLLOW_SHARE = 0.05
+"""Fields from this share up are searched for their heaviest nested path."""
+
+MANY_PAGES = 5
+"""From here on an agent should ask a narrower question instead of reading on: five pages of 25,000 tokens already
+fill most of a context of 200,000."""
+
+FILTER_VALUES = range(2, 21)
+"""How many different values make a field a good filter: more than one, and few enough to list in a tool's schema."""
+
+MANY_FIELDS = 8
+"""More fields than this in a row of a listing, and most are there because the table has them."""
+
+
+@dataclass
+class Report:
+    """Everything that one audit found out; `Report.to_dict` gives it to programs."""
+
+    file: str
+    found: Rows
+    budget: int
+    as_written: Text
+    compact: Text
+    row_tokens: list[int]
+    rows_that_fit: int
+    pages: int
+    fields: list[Field]
+    advice: list[Advice]
+    after: dict
+
+    @property
+    def tokens(self) -> int:
+        """Exact tokens as compact JSON, the baseline of every share."""
+        return self.compact.tokens[ENCODING]
+
+    def percent(self, tokens: int) -> float:
+        return round(100 * tokens / self.tokens, 1) if self.tokens else 0.0
+
+    def saves_percent(self, one: Advice) -> float | None:
+        """What *one* piece of advice saves, in percent of compact JSON; "compact" itself of the text as written."""
+        if one.saves is None:
+            return None
+        return round(100 * one.saves / self.as_written.tokens[ENCODING], 1) if one.action == "compact" else self.percent(one.saves)
+
+    def to_dict(self) -> dict:
+        """The report as plain values, under the keys in this module's docstring."""
+        sizes = {}
+        for name in ("as_written", "compact"):
+            text = getattr(self, name)
+            sizes[name] = asdict(text) | {"estimate_error_percent": text.error_percent(ENCODING)}
+        each = self.row_tokens or [0]
+        return {
+            "file": self.file,
+            "format": self.found.kind,
+            "rows": len(self.found.rows),
+            "rows_path": self.found.path,
+            "encoding": ENCODING,
+            "budget": self.budget,
+            **sizes,
+            "budgets_filled": round(self.tokens / self.budget, 2),
+            "rows_that_fit": self.rows_that_fit,
+            "pages": self.pages,
+            "row_tokens": {"min": min(each), "median": statistics.median_low(each), "max": max(each)},
+            "fields": [
+                {
+                    "name": field.name,
+                    "tokens": field.tokens,
+                    "share_percent": self.percent(field.tokens),
+                    "present": len(field.texts),
+                    "null": field.nulls,
+                    "empty": field.empty,
+                    "heaviest_path": field.heaviest,
+                    "heaviest_tokens": field.heaviest_tokens,
+                }
+                for field in self.fields
+            ],
+            "advice": [
+                {
+                    "action": one.action,
+                    "field": one.field,
+                    "reason": one.reason,
+                    "saves_tokens": one.saves,
+                    "saves_percent": self.saves_percent(one),
+                }
+                for one in self.advice
+            ],
+            "after": self.after,
+            "warnings": self.found.warnings,
+        }
+
+
+def audit_file(source: str, *, budget: int = 25_000, rows: str | None = None) -> Report:
+    """Audit the file *source* (`-`: standard input). `rows` is the path of the list to take, where the longest is the
+    wrong one. Raises `InputError` for a file that cannot be used, in one line."""
+    with Helper(ENCODINGS[1:]) as helper:
+        text, size = read_text(source)
+        name = "standard input" if source == "-" else source
+        try:
+            return _audit(find_rows(text, size, name, rows), name, budget, helper)
+        except RecursionError:
+            raise InputError(f"{name} is nested too deeply to be a tool result: flatten it first") from None
+
+
+def _audit(found: Rows, name: str, budget: int, helper: Helper) -> Report:
+    fields = fields_of(found.rows)
+    texts = row_texts(found.rows, fields)
+    whole = f"[{','.join(texts)}]" if found.rows is found.document else dump(found.document)
+    helper.send([found.text, whole])
+    written, total = (count_tokens(text, ENCODING) for text in (found.text, whole))
+    each = row_tokens(texts, ENCODING)
+    fields = weigh(fields, ENCODING)
+    for field in fields:
+        if field.tokens >= FOLLOW_SHARE * total:
+            find_heaviest(field, ENCODING)
+    advice = _advise_text(found, written, total)
+    advice += advise_fields(fields, len(found.rows), total, ENCODING)
+    after, last = _after(found, fields, advice, budget, texts, each)
+    others = helper.counts()
+    return Report(
+        file=name,
+        found=found,
+        budget=budget,
+        as_written=Text.of(found.text, {ENCODING: written} | {e: n[0] for e, n in others.items()}),
+        compact=Text.of(whole, {ENCODING: total} | {e: n[1] for e, n in others.items()}),
+        row_tokens=each,
+        rows_that_fit=rows_that_fit(texts, each, budget, ENCODING),
+        pages=pages(each, budget),
+        fields=fields,
+        advice=advice + last,
+        after=after,
+    )
+
+
+def _advise_text(found: Rows, written: int, compact: int) -> list[Advice]:
+    """What the way the file is written costs: indents, spaces, and one escape for every character beyond ASCII."""
+    waste = written - compact
+    if waste < LEAST_SHARE * written:
+        return []
+    escapes = 0
+    if "\\u" in found.text:
+        escapes = count_tokens(json.dumps(found.document, separators=(",", ":")), ENCODING) - compact
+    if escapes >= LEAST_SHARE * compact:
+        reason = f"escapes like \\u00e9 cost {escapes:,} tokens, white space {max(0, waste - escapes):,}: write UTF-8, compact"
+    else:
+        reason = "white space (indents, a space after each comma): write compact JSON"
+    return [Advice("compact", None, reason, waste)]
+
+
+def _after(found: Rows, fields: list[Field], advice: list[Advice], budget: int, texts: list[str], each: list[int]):
+    """What is left when *advice* is followed, and the advice for that."""
+    changed = {one.key: one.texts for one in advice if one.texts}
+    if changed:
+        texts = row_texts(found.rows, fields, changed)
+        each = row_tokens(texts, ENCODING)
+    tokens = count_tokens(f"[{','.join(texts)}]", ENCODING)
+    fit, count = rows_that_fit(texts, each, budget, ENCODING), pages(each, budget)
+    after = {"tokens": tokens, "budgets_filled": round(tokens / budget, 2), "rows_that_fit": fit, "pages": count}
+    left = [field for field in fields if any(changed.get(field.key, field.texts))]
+    last = []
+    if tokens > budget and len(left) > MANY_FIELDS:
+        reason = f"{len(left):,} fields are left: return the few that tell rows apart, and the rest on request"
+        last.append(Advice("drop", None, reason))
+    if tokens > budget and len(texts) > 1:
+        page = count_tokens(f"[{','.join(texts[:fit])}]", ENCODING)
+        most = f"{fit:,} fit a budget" if fit else "the first alone is over a budget"
+        typical = 20 * statistics.median_low(each)
+        reason = f"give it a limit and a cursor: 20 rows take about {typical:,} tokens, {most}, {count:,} pages in all"
+        last.append(Advice("page", None, reason, tokens - page if fit else None))
+    elif tokens > budget:
+        last.append(Advice("filter", None, "one record, and still over a budget: let the caller name the parts it wants"))
+    if count > MANY_PAGES:
+        good = [f.name for f in left if len(f.texts) == len(texts) and len(set(f.texts)) in FILTER_VALUES]
+        by = f" (by {', '.join(good[:3])}, say)" if good else ""
+        reason = f"{count:,} pages are too many to read: take filters{by}, and answer totals with an aggregate"
+        last.append(Advice("filter", None, reason))
+    return after, last

@@ -1,0 +1,1 @@
+"""The experiments behind the workbook's figures: exact, seeded, the same on every machine."""

@@ -1,0 +1,66 @@
+"""``toolresults run``: every notebook from a fresh kernel, then the headline table and one HTML report."""
+
+from pathlib import Path
+
+import click
+
+from toolresults.commands.workbook import execute, project_root
+
+
+@click.command()
+@click.argument("notebook", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder to write to (default: build/).")
+@click.option("--workers", default=2, show_default=True, type=click.IntRange(1), help="Notebooks run at the same time.")
+def run(notebook: tuple[Path, ...], out: Path | None, workers: int) -> None:
+    """Run every NOTEBOOK (default: all of notebooks/) offline, and write one HTML report.
+
+    Each runs from a fresh kernel; the committed files are not changed. Copies with their outputs and report.html go to
+    build/. A notebook that fails is named with its cell and error, the rest go on, and the exit code is 1.
+    """
+    import nbformat
+
+    from toolresults import report
+
+    out = out or (project_root() or Path.cwd()) / "build"
+    outcomes = execute(notebook, workers)
+    headline = None if notebook else _headline()
+    out.mkdir(parents=True, exist_ok=True)
+    for outcome in outcomes:
+        (out / outcome.path.name).write_text(nbformat.writes(outcome.nb), encoding="utf-8")
+    path = report.write(outcomes, out / "report.html", headline)
+    if headline:
+        _print_table(*headline)
+    click.echo(f"\nReport: {path.resolve()}")
+    failed = [outcome for outcome in outcomes if outcome.error]
+    for outcome in failed:
+        click.echo(f"{outcome.path.name}, {outcome.error}", err=True)
+    if failed:
+        raise click.exceptions.Exit(1)
+
+
+def _headline() -> tuple[list[str], list[list[str]]]:
+    """Column names and rows, as text, of the table that the notebooks show too."""
+    from toolresults.bench.steps import headline
+
+    table = headline()
+    rows = [[_text(column, value) for column, value in row.items()] for row in table.to_dict("records")]
+    return [str(column) for column in table.columns], rows
+
+
+def _text(column: str, value: object) -> str:
+    if column == "share" and isinstance(value, float):
+        return f"{value:.3%}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _print_table(columns: list[str], rows: list[list[str]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD)
+    for column in columns:
+        table.add_column(column, justify="right" if column in ("exact", "estimate", "share") else "left")
+    for row in rows:
+        table.add_row(*row)
+    Console().print(table)

@@ -1,0 +1,1 @@
+"""The systems that the workbook's tools stand in front of."""

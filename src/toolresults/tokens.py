@@ -1,0 +1,231 @@
+"""What the model pays for: one way to turn a value into text, and an exact count of that text.
+
+- `to_json` is the only way a value becomes text in this project.
+- `count_tokens` counts that text exactly; `estimate_tokens` is the usual rule of thumb (characters ÷ 4).
+
+Counting is done by toktok, whose vocabularies are inside its wheel, so the first count needs no network.
+"""
+
+import dataclasses
+import datetime as dt
+import decimal
+import enum
+import json
+import math
+import os
+import re
+import uuid
+from collections.abc import Iterable, Mapping, Set
+from functools import lru_cache
+
+import toktok
+
+ENCODINGS = ("o200k_base", "cl100k_base", "qwen3.5")
+"""The encodings that `count_tokens` knows: GPT-4o and later, GPT-4, and Qwen 3.5."""
+
+MAX_DEPTH = 200
+"""Deepest nesting, in levels, that `to_json` accepts: far above real API results, far below Python's 1,000 frames."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def repair(text: str) -> str:
+    """`text` with its surrogates mended, so that it can be written as UTF-8.
+
+    A pair of surrogates becomes the character that it stands for; a lone one becomes U+FFFD. Such text comes
+    from JSON that was cut inside an escape: `"\\ud83d` without its second half.
+    """
+    if not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+def count_tokens(text: str, encoding: str = "o200k_base") -> int:
+    """Exact number of tokens in `text`, for any `str` whatsoever.
+
+    Text that looks like a special token (`<|endoftext|>`) is counted as plain text, since that is how an API
+    treats it in a message. Raises `ValueError` for an unknown encoding and `TypeError` for anything but a `str`.
+    """
+    return count_many([text], encoding)[0]
+
+
+def count_many(texts: Iterable[str], encoding: str = "o200k_base") -> list[int]:
+    """Exact number of tokens in each text, in order; see `count_tokens`."""
+    if encoding not in ENCODINGS:
+        raise ValueError(f"unknown encoding {encoding!r}: use one of {', '.join(ENCODINGS)}")
+    texts = list(texts)
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"count_tokens takes text, got {type(text).__name__}: pass to_json(value) to count a value")
+    return toktok.batch_count([repair(text) for text in texts], encoding, threads=1)
+
+
+def estimate_tokens(text: str) -> int:
+    """The estimate that most vendors use: characters ÷ 4, rounded down."""
+    return len(text) // 4
+
+
+@lru_cache
+def tiktoken_encoding(name: str = "o200k_base"):
+    """OpenAI's own tokenizer as a `tiktoken.Encoding`, built without a download.
+
+    tiktoken fetches its vocabulary on first use. The same bytes are inside toktok's wheel, so they are taken from
+    there. Raises `ValueError` for an encoding that tiktoken does not have.
+    """
+    import tiktoken
+    from tiktoken_ext import openai_public
+
+    sizes = {"o200k_base": 199_998, "cl100k_base": 100_256}  # ordinary tokens, before the special ones
+    if name not in sizes:
+        raise ValueError(f"tiktoken has no encoding {name!r}: use {' or '.join(sizes)}")
+    source = toktok._encoding(name)
+
+    def from_wheel(url: str, expected_hash: str | None = None) -> dict[bytes, int]:
+        return {source.decode_single_token_bytes(i): i for i in range(sizes[name])}
+
+    constructor = openai_public.ENCODING_CONSTRUCTORS[name]
+    offline = type(constructor)(constructor.__code__, {**constructor.__globals__, "load_tiktoken_bpe": from_wheel})
+    return tiktoken.Encoding(**offline())
+
+
+def to_json(value: object) -> str:
+    """`value` as compact JSON text: no spaces, no ASCII escapes, always valid.
+
+    Dates become ISO 8601, UUIDs and paths their text, a `Decimal` a number (its digits as a string where a float
+    would change them), an `Enum` its value, a set a sorted list, bytes their UTF-8 text (a `data:` URI
+    where they are not text), a duration its seconds, a data class, pydantic model or data frame its fields. A missing
+    value (`None`, NaN, `pandas.NA`, `NaT`) becomes `null`. numpy and pandas scalars become what they hold.
+
+    Raises `ValueError`, naming the place, for what has no honest JSON: an infinity, keys that collide (`1` and
+    `"1"`), keys that are not scalars, a cycle, nesting deeper than `MAX_DEPTH`, an unknown type.
+    """
+    return json.dumps(_plain(value, None, []), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+Place = tuple["Place", str | int] | None
+"""Where a value stands, innermost key first; made into text only for an error."""
+
+
+def _at(where: Place) -> str:
+    steps = []
+    while where:
+        where, step = where
+        steps.append(f"[{step}]" if isinstance(step, int) else f".{step[:40]}")
+    return "$" + "".join(reversed(steps))
+
+
+def _plain(value: object, where: Place, parents: list[int]) -> object:
+    """`value` made of dict, list, str, int, float, bool and None alone."""
+    kind = type(value)
+    if kind is str:
+        return repair(value)
+    if value is None or kind is bool:
+        return value
+    if isinstance(value, Mapping | list | tuple | Set) or (dataclasses.is_dataclass(value) and kind is not type):
+        return _container(value, where, parents)
+    if hasattr(value, "model_dump"):  # a pydantic model
+        return _plain(value.model_dump(), where, parents)
+    if hasattr(value, "tolist"):  # numpy scalars and arrays, pandas Series and Index: `tolist` gives Python's own types
+        kind = getattr(getattr(value, "dtype", None), "kind", "")
+        if kind in "mM" and hasattr(value, "astype"):  # in nanoseconds, `tolist` gives bare integers
+            value = value.astype(f"{'datetime' if kind == 'M' else 'timedelta'}64[us]")
+        return _plain(value.tolist(), where, parents)
+    if hasattr(value, "to_dict") and hasattr(value, "columns"):  # a data frame: a record a row
+        return _plain(value.to_dict("records"), where, parents)
+    return _scalar(value, where)
+
+
+def _container(value: object, where: Place, parents: list[int]) -> object:
+    if id(value) in parents:
+        raise ValueError(f"{_at(where)} holds itself: a cycle has no JSON")
+    if len(parents) >= MAX_DEPTH:
+        raise ValueError(f"nested deeper than {MAX_DEPTH} levels: flatten it before it becomes a tool result")
+    parents.append(id(value))
+    if dataclasses.is_dataclass(value):
+        value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        result = {}
+        for key, item in value.items():
+            name = _key(key, where)
+            if name in result:
+                raise ValueError(f"{_at(where)} has two keys that are both {name!r} in JSON: rename one")
+            result[name] = _plain(item, (where, name), parents)
+    else:
+        result = [_plain(item, (where, i), parents) for i, item in enumerate(value)]
+        if isinstance(value, Set):  # a set has no order of its own; the text must be the same every time
+            result.sort(key=lambda item: json.dumps(item, sort_keys=True))
+    parents.pop()
+    return result
+
+
+def _key(key: object, where: Place) -> str:
+    name = _scalar(key, where) if not isinstance(key, tuple | frozenset) else key
+    if isinstance(name, str):
+        return name
+    if name is None or isinstance(name, bool | int | float):
+        return json.dumps(name)
+    raise ValueError(f"{_at(where)} has the key {str(key)[:40]!r} ({type(key).__name__}): JSON keys are text")
+
+
+def _scalar(value: object, where: Place) -> object:
+    match value:
+        case None | bool():
+            return value
+        case enum.Enum():
+            return _scalar(value.value, where)
+        case str():
+            return repair(str(value))
+        case int():
+            return _integer(value, where)
+        case float():
+            return _number(value, where)
+        case decimal.Decimal():
+            return _decimal(value, where)
+        case dt.timedelta():
+            return _number(value.total_seconds(), where)
+        case dt.datetime() | dt.date() | dt.time():
+            text = value.isoformat()
+            return None if text == "NaT" else text
+        case uuid.UUID() | os.PathLike():
+            return repair(str(value))
+        case bytes() | bytearray() | memoryview():
+            return _bytes(bytes(value))
+    if type(value).__name__ == "NAType":  # pandas.NA, recognised without importing pandas
+        return None
+    raise ValueError(f"{_at(where)} is of type {type(value).__name__}, which has no JSON: convert it first")
+
+
+def _integer(value: int, where: Place) -> int:
+    try:
+        str(value)
+    except ValueError:
+        raise ValueError(f"{_at(where)} is an integer of over 4,300 digits: send it as text") from None
+    return int(value)
+
+
+def _number(value: float, where: Place) -> float | None:
+    if math.isnan(value):
+        return None
+    if math.isinf(value):
+        raise ValueError(f"{_at(where)} is infinite, which JSON cannot say: send null or text")
+    return float(value)
+
+
+def _decimal(value: decimal.Decimal, where: Place) -> float | str | None:
+    if value.is_nan():
+        return None
+    if value.is_infinite():
+        raise ValueError(f"{_at(where)} is infinite, which JSON cannot say: send null or text")
+    as_float = float(value)
+    # repr(float) is what JSON will show: only if it names the same number is nothing lost
+    exact = not math.isinf(as_float) and decimal.Decimal(repr(as_float)) == value
+    return as_float if exact else str(value)
+
+
+def _bytes(value: bytes) -> str:
+    try:
+        return value.decode("utf-8")
+    except UnicodeDecodeError:
+        import base64
+
+        return "data:application/octet-stream;base64," + base64.b64encode(value).decode("ascii")

@@ -1,0 +1,197 @@
+"""A typed function as a tool: one signature gives the schema for each API, the check of arguments, and a safe call.
+
+    def add(a: Annotated[int, Field(description="First term.")], b: int = 1) -> dict:
+        "Adds two whole numbers."
+        return {"sum": a + b}
+
+    tool = Tool(add)
+    tool.definition("openai")       # what goes into the request
+    tool.call('{"a": 2}')           # ToolResult(text='{"sum":3}', is_error=False)
+    tool.call('{"a": 2, "c": 3}')   # ToolResult(text='{"error":"unknown argument \\"c\\": this tool takes a, b"}', …)
+
+What the host holds (keys, caller, budget, clock, connections) is bound to the function before it becomes a tool, and is
+never an argument that a model fills.
+"""
+
+import datetime as dt
+import inspect
+import json
+import logging
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, get_type_hints
+
+from pydantic import BeforeValidator, ConfigDict, ValidationError, create_model
+
+from .results.budget import BUDGET, BudgetError, longest_fit
+from .results.shape import clean, cut
+from .tokens import count_tokens, to_json
+
+log = logging.getLogger(__name__)
+
+ERROR_CHARS = 300
+"""Longest error message that a model gets, in characters; the tool's budget may cut it further."""
+
+
+def _from_digits(value: object) -> object:
+    """A string of digits as its number: models often quote one. Only ASCII digits, so that "1e4" and "٣" are refused."""
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,4000}", value, re.ASCII):
+        return int(value)
+    return value
+
+
+def _from_decimal(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,300}(\.[0-9]{1,300})?", value, re.ASCII):
+        return float(value)
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(_from_digits)]
+"""A whole number: a JSON integer, or a string of ASCII digits. `true`, 10.5 and "1e4" are refused."""
+
+Number = Annotated[float, BeforeValidator(_from_decimal)]
+"""A finite number: a JSON number, or a string like "12.50"."""
+
+
+def _from_iso(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        moment = dt.datetime.fromisoformat(value)
+        return moment.astimezone(dt.UTC).replace(tzinfo=None) if moment.tzinfo else moment
+    except (ValueError, OverflowError):
+        raise ValueError('use an ISO 8601 date or time such as "2026-03-01" or "2026-03-01T10:00:00Z"') from None
+
+
+Moment = Annotated[dt.datetime, BeforeValidator(_from_iso)]
+"""A date or time in ISO 8601; without an offset it is UTC. The function gets a naive `datetime` in UTC."""
+
+
+class ToolError(Exception):
+    """Raised by a tool's function to tell the model what is wrong and what to do next; its message goes to the model."""
+
+
+@dataclass(frozen=True)
+class ToolResult:
+    """What goes back to the model: the exact text, and whether it is an error result."""
+
+    text: str
+    is_error: bool = False
+
+
+class Tool:
+    """A typed function that a model may call.
+
+    The function's signature gives the parameters (keyword arguments with type hints; `Annotated[…, Field(description=…)]`
+    describes one), its docstring the description. `budget` is the most tokens that a result may take; a function that
+    returns more gets an error result in its place. Raises `TypeError` for a parameter without a type hint.
+    """
+
+    def __init__(self, function: Callable[..., object], *, name: str | None = None, budget: int = BUDGET):
+        self.function = function
+        self.name = name or function.__name__
+        self.description = inspect.cleandoc(function.__doc__ or "")
+        self.budget = budget
+        self._model = _arguments_model(self.name, function)
+        self.parameters = tuple(self._model.model_fields)
+
+    def definition(self, api: str = "openai") -> dict[str, Any]:
+        """The tool's definition for `api`: "openai" (Chat Completions) or "anthropic" (Messages)."""
+        schema = _trim(self._model.model_json_schema())
+        schema.setdefault("properties", {})
+        if api == "openai":
+            function = {"name": self.name, "description": self.description, "parameters": schema}
+            return {"type": "function", "function": function}
+        if api == "anthropic":
+            return {"name": self.name, "description": self.description, "input_schema": schema}
+        raise ValueError(f"unknown api {api!r}: use openai or anthropic")
+
+    def call(self, arguments: Mapping[str, object] | str) -> ToolResult:
+        """Runs the tool with a model's arguments, as JSON text or already parsed.
+
+        Whatever the model got wrong, and whatever the function raises, comes back as an error result. Only
+        `BudgetError`, which is the host's mistake, is raised.
+        """
+        try:
+            checked = self._model.model_validate(_parse(arguments))
+            given = {name: getattr(checked, name) for name in checked.model_fields_set}
+            result = self.function(**given)
+            text = result if isinstance(result, str) else "" if result is None else to_json(result)
+        except ToolError as error:
+            return self.error(str(error))
+        except ValidationError as error:
+            return self.error(_explain(error, self.parameters))
+        except BudgetError:
+            raise
+        except Exception as error:  # the model gets the kind of failure; the host's log gets the rest
+            log.exception("tool %s failed", self.name)
+            return self.error(f"{self.name} failed ({type(error).__name__}). This is not caused by your arguments.")
+        size = count_tokens(text)
+        if size > self.budget:
+            return self.error(
+                f"This result of {size} tokens is over the budget of {self.budget}, so nothing is shown. "
+                f"Ask for less. Parameters: {', '.join(self.parameters) or 'none'}."
+            )
+        return ToolResult(text if text.strip() else "(no output)")
+
+    def error(self, message: str) -> ToolResult:
+        """An error result with `message`, cleaned, on one line, and cut to the budget."""
+        message = " ".join(clean(message).split()) or "unknown error"
+        text = longest_fit(lambda chars: to_json({"error": cut(message, chars)}), self.budget, most=ERROR_CHARS)
+        return ToolResult(text or '{"error":"…"}', is_error=True)
+
+
+def _arguments_model(name: str, function: Callable[..., object]):
+    hints = get_type_hints(function, include_extras=True)
+    fields = {}
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name not in hints:
+            raise TypeError(f"{name}: parameter {parameter.name} needs a type hint")
+        default = ... if parameter.default is parameter.empty else parameter.default
+        fields[parameter.name] = (hints[parameter.name], default)
+    # strict: by default pydantic turns True into 1 and accepts NaN for a float
+    return create_model(name, __config__=ConfigDict(extra="forbid", strict=True, allow_inf_nan=False), **fields)
+
+
+def _parse(arguments: Mapping[str, object] | str) -> Mapping[str, object]:
+    if isinstance(arguments, str):
+        try:
+            # a call without arguments streams an empty string
+            arguments = json.loads(arguments) if arguments.strip() else {}
+        except (ValueError, RecursionError):
+            raise ToolError("The arguments are not valid JSON. Send one JSON object.") from None
+    if not isinstance(arguments, Mapping):
+        raise ToolError(f"The arguments must be one JSON object, not a {type(arguments).__name__}.")
+    return arguments
+
+
+def _explain(error: ValidationError, parameters: tuple[str, ...]) -> str:
+    """One line for all that pydantic found, with names and values short enough to show."""
+    lines = []
+    for fault in error.errors(include_url=False, include_context=False)[:3]:
+        name = cut(str(fault["loc"][0]) if fault["loc"] else "arguments", 40)
+        if fault["type"] == "extra_forbidden":
+            lines.append(f'unknown argument "{name}": this tool takes {", ".join(parameters) or "none"}')
+        elif fault["type"] == "missing":
+            lines.append(f"{name} is missing")
+        else:
+            told = fault["msg"].removeprefix("Value error, ").replace("Input should be", "it should be")
+            lines.append(f"{name}: {told}, got {cut(repr(fault['input']), 40)}")
+    return ". ".join(dict.fromkeys(lines))
+
+
+def _trim(schema: object) -> Any:
+    """The schema without what costs tokens and says nothing: titles, and the null branch of optional parameters."""
+    if isinstance(schema, list):
+        return [_trim(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    schema = {key: value for key, value in schema.items() if key != "title" or not isinstance(value, str)}
+    branches = [branch for branch in schema.get("anyOf", []) if branch != {"type": "null"}]
+    if len(branches) == 1:
+        del schema["anyOf"]
+        schema = {**branches[0], **schema}
+    if schema.get("default", ...) is None:
+        del schema["default"]
+    return {key: _trim(value) for key, value in schema.items()}

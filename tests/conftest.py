@@ -1,0 +1,19 @@
+"""Settings for every test: kernels that do not depend on the user's home, and property tests that repeat."""
+
+import os
+import shutil
+import tempfile
+
+from hypothesis import settings
+
+# The same examples in each run, and no deadline, since CI's cores are shared. HYPOTHESIS_PROFILE=explore looks further.
+settings.register_profile("steady", derandomize=True, deadline=None)
+settings.register_profile("explore", max_examples=1_000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+
+
+def pytest_configure(config):
+    """nbval's kernels inherit this: a fixed hash seed, and no start-up files from the user's IPython profile."""
+    profile = tempfile.mkdtemp(prefix="toolresults-ipython-")
+    config.add_cleanup(lambda: shutil.rmtree(profile, ignore_errors=True))
+    os.environ.update(PYTHONHASHSEED="0", IPYTHONDIR=profile, PYDEVD_DISABLE_FILE_VALIDATION="1")

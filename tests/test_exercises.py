@@ -1,0 +1,117 @@
+"""Each exercise of each notebook: untouched, its check says so; with the folded solution in place, it says Correct."""
+
+import copy
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from toolresults.checks import say
+from toolresults.runner import find, read, run_notebook
+
+NOTEBOOKS = find(Path(__file__).resolve().parents[1] / "notebooks")
+SOLUTION = re.compile(r"<details>\s*<summary>Solution (\d+)</summary>(.*?)</details>", re.DOTALL | re.IGNORECASE)
+FENCED = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
+CHECK = re.compile(r"\bn\w+\.exercise_\d+\(")
+
+
+def solutions(nb) -> list[str]:
+    """The code of the folded solutions, in order; their numbers run 1, 2, 3 and each holds one python block."""
+    found = SOLUTION.findall("\n".join(cell.source for cell in nb.cells if cell.cell_type == "markdown"))
+    assert [int(number) for number, _ in found] == list(range(1, len(found) + 1))
+    blocks = [FENCED.findall(body) for _, body in found]
+    assert all(len(block) == 1 for block in blocks), "a folded solution holds exactly one ```python block"
+    return [block[0].rstrip("\n") for block in blocks]
+
+
+def solved_twice(nb):
+    """A copy in which every exercise stands twice, first untouched and then solved, each time followed by its check."""
+    answers = iter(solutions(nb))
+    cells = []
+    exercise = None
+    for cell in nb.cells:
+        if cell.cell_type == "code" and "exercise" in cell.metadata.get("tags", []):
+            assert exercise is None, "an exercise without a check"
+            exercise = cell
+        elif exercise is not None and cell.cell_type == "code" and CHECK.search(cell.source):
+            solved = copy.deepcopy(exercise)
+            solved.source = next(answers)
+            cells += [exercise, copy.deepcopy(cell), solved, cell]
+            exercise = None
+        else:
+            cells.append(cell)
+    assert exercise is None, "an exercise without a check"
+    assert next(answers, None) is None, "more solutions than exercises"
+    woven = copy.deepcopy(nb)
+    woven.cells = cells
+    return woven
+
+
+def said(nb) -> list[str]:
+    """What the checks printed."""
+    checks = [cell for cell in nb.cells if cell.cell_type == "code" and CHECK.search(cell.source)]
+    return ["".join(out.get("text", "") for out in cell.outputs) for cell in checks]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_exercises_wait_untouched_and_their_solutions_are_correct(path):
+    nb = read(path)
+    count = len(solutions(nb))
+    assert count >= 2 or "benchmarks" in path.parts, "a notebook has two or three exercises"
+    outcome = run_notebook(solved_twice(nb), path.parent)
+    assert outcome.error is None
+    answers = said(outcome.nb)
+    assert len(answers) == 2 * count
+    assert [text for text in answers[::2] if not text.startswith("Not tried yet. ")] == []
+    assert [text for text in answers[1::2] if not text.startswith("Correct: ")] == []
+
+
+def sheet(solution: str):
+    """A notebook with one exercise, checked by the real ``say``."""
+    code, text = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
+    check = "n99.exercise_1(answer_1)"
+    define = (
+        "from types import SimpleNamespace\nfrom toolresults.checks import say\n"
+        "n99 = SimpleNamespace(exercise_1=lambda a: say(a, lambda a: a == 42, 'yes', 'six times seven'))"
+    )
+    exercise = code("answer_1 = ...", metadata={"tags": ["exercise"]})
+    folded = f"<details><summary>Solution 1</summary>\n\n```python\n{solution}\n```\n\n</details>"
+    return nbformat.v4.new_notebook(cells=[code(define), exercise, code(check), text(folded)])
+
+
+def test_a_wrong_solution_would_be_noticed(tmp_path):
+    right = run_notebook(solved_twice(sheet("answer_1 = 6 * 7")), tmp_path)
+    assert [text.split(":")[0].split(".")[0] for text in said(right.nb)] == ["Not tried yet", "Correct"]
+    wrong = run_notebook(solved_twice(sheet("answer_1 = 6 * 9")), tmp_path)
+    assert said(wrong.nb)[1] == "Not yet: six times seven\n"
+
+
+class Awkward:
+    def __eq__(self, other):
+        raise RuntimeError("no comparison")
+
+    def __bool__(self):
+        raise SystemExit
+
+
+@pytest.mark.parametrize("answer", [41, None, "42", [42], {"a": 1}, Awkward(), print, float("nan"), b"42", type])
+def test_a_check_never_raises_whatever_it_is_given(answer, capsys):
+    say(answer, lambda a: a == 42, "yes", "six times seven")
+    assert capsys.readouterr().out == "Not yet: six times seven\n"
+
+
+def test_a_check_whose_verdict_has_no_truth_is_not_yet(capsys):
+    say(1, lambda a: Awkward(), "yes", "no")
+    assert capsys.readouterr().out == "Not yet: no\n"
+
+
+@pytest.mark.parametrize("answer", [..., [1, ...], (..., ...), {"a": ...}])
+def test_an_ellipsis_is_an_exercise_not_tried(answer, capsys):
+    say(answer, lambda a: True, "yes", "no")
+    assert capsys.readouterr().out.startswith("Not tried yet. ")
+
+
+def test_a_right_answer_is_correct(capsys):
+    say(42, lambda a: a == 42, "yes", "no")
+    assert capsys.readouterr().out == "Correct: yes\n"
