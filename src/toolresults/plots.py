@@ -4,8 +4,13 @@ Call ``style()`` once in a notebook's first cell. Figures are 9 × 4.5 in at 110
 width; colours are those of Okabe and Ito (2008), which people with the common kinds of colour blindness can tell apart.
 """
 
+from pathlib import Path
+
 import matplotlib
+import matplotlib.pyplot as plt
+import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 BLUE = "#0072B2"
 ORANGE = "#E69F00"
@@ -77,3 +82,153 @@ def budget_line(ax: Axes, tokens: int = 25_000, *, name: str = "budget", horizon
     else:
         ax.axvline(tokens, color=RED, linestyle="--", linewidth=1.5)
         ax.annotate(text, (tokens, 0.995), xycoords=("data", "axes fraction"), va="top", color=RED, rotation=90)
+
+
+def where_to_filter(frame: pd.DataFrame) -> Figure:
+    """Notebook 02: what a filter saves, by the place where it stands.
+
+    `frame` has a row for each way (its index), with the columns `MB on the wire` and `tokens for the model`.
+    """
+    figure, axes = plt.subplots(1, 2, figsize=(WIDTH, 3.2), sharey=True)
+    for ax, column, unit, colour in (
+        (axes[0], "MB on the wire", "megabytes", ORANGE),
+        (axes[1], "tokens for the model", "tokens, millions", BLUE),
+    ):
+        values = frame[column] / (1 if unit == "megabytes" else 1e6)
+        bars = ax.barh(frame.index, values, color=colour)
+        ax.bar_label(bars, fmt="%.1f", padding=4)
+        ax.margins(x=0.15)
+        ax.grid(axis="y", visible=False)
+        label(ax, title=column, x=unit, y="where the filter stands")
+    axes[0].invert_yaxis()
+    axes[1].set_ylabel("")
+    figure.suptitle("After the download, a filter saves tokens and no bytes", x=0.01, ha="left", weight="bold")
+    return figure
+
+
+def filter_costs(frame: pd.DataFrame, cap: int = 25_000) -> Axes:
+    """Notebook 02: tokens of each filter's rows, on a log scale, with the cap.
+
+    `frame` has a row for each filter (its index), with the columns `rows read` and `tokens for the model`.
+    """
+    _, ax = plt.subplots()
+    tokens = frame["tokens for the model"]
+    bars = ax.barh(frame.index, tokens, color=[GREEN if n <= cap else BLUE for n in tokens])
+    ax.bar_label(bars, [f"{rows:,} rows" for rows in frame["rows read"]], padding=4)
+    ax.set_xscale("log")
+    ax.set_xlim(100, tokens.max() * 6)
+    ax.invert_yaxis()
+    ax.grid(axis="y", visible=False)
+    budget_line(ax, cap, name="cap", horizontal=False)
+    return label(ax, title="Each filter helps; few reach the cap", x="tokens, log scale", y="filter")
+
+
+def paging_faults(frame: pd.DataFrame) -> Axes:
+    """Notebook 03: rows repeated and skipped so far, page by page, while orders arrive and are deleted.
+
+    `frame` has the columns `paging`, `page`, `repeated` and `skipped`, the last two counted from the first page on.
+    """
+    _, ax = plt.subplots()
+    for paging, style_of_line in (("offset", "-"), ("keyset", "--")):
+        part = frame[frame["paging"] == paging]
+        for fault, colour in (("repeated", BLUE), ("skipped", RED)):
+            ax.plot(part["page"], part[fault], style_of_line, color=colour, label=f"{fault}, {paging} paging")
+    ax.legend(loc="upper left")
+    title = "Offset paging repeats and skips rows while the list moves; keyset paging does not"
+    return label(ax, title=title, x="page", y="rows so far")
+
+
+def concise_share(frame) -> Axes:
+    """Bars: what is left of each shape of row. *frame*: index shape, column ``share`` (concise ÷ detailed, 0 to 1)."""
+    ax = _axes()
+    bars = ax.barh(frame.index, 100 * frame["share"], color=BLUE)
+    ax.bar_label(bars, [f"{share:.0%}" if share >= 0.01 else "< 1%" for share in frame["share"]], padding=4)
+    ax.axvline(100 / 3, color=RED, linestyle="--", linewidth=1.5)
+    ax.annotate("published: one third", (100 / 3 + 1, -0.35), color=RED, va="center")
+    ax.invert_yaxis()
+    return label(ax, title="How much is left depends on the rows", x="concise tokens (% of detailed)", y="rows of")
+
+
+def trimming(frame) -> Axes:
+    """Stacked bars of ``first page`` and ``follow-ups`` in tokens for each row of *frame*, named by ``fields``."""
+    ax = _axes()
+    ax.bar(frame["fields"], frame["first page"], color=BLUE, label="first pages")
+    ax.bar(frame["fields"], frame["follow-ups"], bottom=frame["first page"], color=ORANGE, label="follow-up calls")
+    ax.legend()
+    return label(ax, title="Too few fields cost more than too many", x="fields of a row, one more each", y="tokens")
+
+
+def budget_filled(frame) -> Axes:
+    """Lines: the share of each budget that is filled. *frame*: index budget in tokens, columns of shares (0 to 1)."""
+    ax = _axes()
+    for column, color in zip(frame.columns, (ORANGE, BLUE), strict=False):
+        ax.plot(frame.index, 100 * frame[column], color=color, label=column)
+    ax.set_ylim(0, 105)
+    ax.legend(loc="lower right")
+    return label(ax, title="Halving leaves up to half of a budget empty", x="budget (tokens)", y="filled (%)")
+
+
+def _axes() -> Axes:
+    from matplotlib import pyplot
+
+    return pyplot.subplots()[1]
+
+
+# --- Notebooks 00 and 01
+
+
+def headline_figure(frame: pd.DataFrame, budget: int = 25_000) -> Figure:
+    """Tokens that the model reads after each step, on a log scale; *frame* is ``bench.steps.headline()``."""
+    figure, ax = plt.subplots()
+    names = [f"{row.notebook}\n{row.step}" for row in frame.itertuples()]
+    bars = ax.bar(names, frame["exact"], color=[GREY if n > budget else BLUE for n in frame["exact"]], width=0.65)
+    ax.bar_label(bars, [f"{n:,}" for n in frame["exact"]], padding=2)
+    ax.set_yscale("log")
+    ax.set_ylim(100, 4 * frame["exact"].max())
+    ax.grid(axis="x", visible=False)
+    budget_line(ax, budget, name="Claude Code's cap")
+    title = f"One question, step by step: {frame['exact'].iloc[0]:,} tokens become {frame['exact'].min():,}"
+    label(ax, title=title, x="notebook, and what it adds", y="tokens in the tool result (exact, log scale)")
+    return figure
+
+
+def save_figure(figure: Figure, path: str | Path, description: str) -> None:
+    """Write *figure* as an SVG file of the same bytes each time, with *description* for who cannot see it."""
+    Path(path).parent.mkdir(parents=True, exist_ok=True)
+    with matplotlib.rc_context({"svg.hashsalt": RC["svg.hashsalt"]}):
+        metadata = {"Date": None, "Creator": None, "Description": description}
+        figure.savefig(path, format="svg", metadata=metadata)
+
+
+def estimate_figure(by_script: pd.Series, by_format: pd.DataFrame) -> Figure:
+    """The estimate as a share of the exact count: per script (a ratio each), and per format (a row each, a column a
+    data set)."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH * 1.2, HEIGHT * 1.1))
+    ratios = by_script.sort_values(ascending=False)
+    bars = left.barh(ratios.index, ratios, color=[ORANGE if r < 1 else BLUE for r in ratios])
+    left.bar_label(bars, [f"{r:.2f}" for r in ratios], padding=3)
+    left.set_xscale("log")
+    left.set_xlim(0.1, 100)
+    label(left, title="By script: from 7 times too low…", x="estimate ÷ exact (log scale)", y="what the text is")
+    by_format.iloc[::-1].plot.barh(ax=right, width=0.75)
+    label(right, title="By format: the sign changes", x="estimate ÷ exact", y="how the JSON is written")
+    handles, names = right.get_legend_handles_labels()
+    right.legend(handles[::-1], names[::-1], loc="upper center", bbox_to_anchor=(0.4, -0.16), ncols=3, fontsize=11)
+    for ax in (left, right):
+        ax.axvline(1, color=RED, linestyle="--", linewidth=1.5)
+        ax.grid(axis="y", visible=False)
+    return figure
+
+
+def fields_figure(frames: dict[str, pd.DataFrame]) -> Figure:
+    """Each field's share of the characters and of the tokens (columns ``characters`` and ``tokens``, fractions), one
+    panel a data set."""
+    figure, axes = plt.subplots(1, len(frames), figsize=(WIDTH * 1.2, HEIGHT * 1.1), sharex=True, squeeze=False)
+    for ax, (name, frame) in zip(axes[0], frames.items(), strict=True):
+        shares = 100 * frame.sort_values("tokens")[["tokens", "characters"]]
+        shares.plot.barh(ax=ax, width=0.75, color=[BLUE, GREY], legend=False)
+        label(ax, title=name, x="share of the whole result (%)", y="field")
+        ax.grid(axis="y", visible=False)
+    handles, names = axes[0][0].get_legend_handles_labels()
+    axes[0][0].legend(handles[::-1], names[::-1], loc="lower right")
+    return figure

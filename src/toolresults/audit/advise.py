@@ -15,6 +15,9 @@ from toolresults.tokens import count_tokens
 LEAST_SHARE = 0.01
 """Advice that saves less than this share of the whole is left out: it would hide the advice that matters."""
 
+LEAST_TOKENS = 100
+"""Advice that saves fewer tokens than this is left out as well: one more call and its result cost as much."""
+
 CONSTANT_ROWS = 5
 """Fewest rows before "the same in every row" is taken for a property of the field, and not for chance."""
 
@@ -55,13 +58,14 @@ class Advice:
 
 
 def advise_fields(fields: list[Field], rows: int, total: int, encoding: str) -> list[Advice]:
-    """What to do about each field, where it saves at least `LEAST_SHARE` of *total* tokens; the largest saving first."""
+    """What to do about each field, where that saves enough of *total* tokens to be worth it; the largest saving first."""
+    least = max(LEAST_TOKENS, LEAST_SHARE * total)
     first: dict[int, Field] = {}  # by hash of all values: the field that others repeat
     result = []
     for field in sorted(fields, key=lambda field: len(field.key)):  # of two equal fields, the shorter name stays
         full = len(field.texts) == rows > 1
         twin = first.setdefault(hash(tuple(field.texts)), field) if full else field
-        if field.tokens < LEAST_SHARE * total:
+        if field.tokens < least:
             continue
         repeats = twin.name if twin is not field and twin.texts == field.texts else None
         advice = _drop(field, rows, repeats) or _shrink(field)
@@ -69,7 +73,7 @@ def advise_fields(fields: list[Field], rows: int, total: int, encoding: str) -> 
             texts = [None if value is GONE else dump(value) for value in map(advice.change, field.values)]
             kept = [text for text in texts if text is not None]
             saves = field.tokens - count_tokens(side_by_side(field.prefix, kept), encoding)
-            if saves >= LEAST_SHARE * total:
+            if saves >= least:
                 result.append(replace(advice, field=field.name, saves=saves, key=field.key, texts=texts))
     return sorted(result, key=lambda advice: -advice.saves)
 

@@ -32,6 +32,15 @@ _PACKED = (
     (b"\xfd7zXZ", "xz"),
     (b"PAR1", "Parquet"),
 )
+_ODDITIES = {
+    "NaN or Infinity": "JSON has no such number, read as null",
+    "a key twice in one object": "most readers keep the last one, as here",
+    "an integer of over 4,300 digits": "read as text",
+}
+
+LONGEST_INTEGER = 4_300
+"""Digits of the longest integer that Python reads (its guard against slow conversion)."""
+
 _SPACE = " \t\n\r\x1e\ufeff"  # JSON's white space, the record separator of RFC 7464, and a mark left by joined files
 
 
@@ -64,7 +73,7 @@ def read_text(source: str) -> tuple[str, int]:
     except UnicodeDecodeError as error:
         raise InputError(
             f"{name} is not {encoding.removesuffix('-sig').upper()} text (byte {error.start:,}): "
-            "save it as UTF-8, or start it with a byte-order mark if it is UTF-16"
+            "save it as UTF-8, or, if it is a binary file, give the JSON that it was made from"
         ) from None
     return text, len(data)
 
@@ -103,17 +112,17 @@ def parse(text: str, name: str) -> Document:
     if not text.strip(_SPACE):
         raise InputError(f"{_shown(name)} is empty: save what the tool returned and try again")
     try:
-        return _parse(text, name, {})
+        return _parse(text, name)
     except RecursionError:
         raise InputError(f"{_shown(name)} is nested too deeply to be a tool result: flatten it first") from None
     except InputError:
         raise
-    except ValueError:  # an integer of over 4,300 digits: Python refuses it, and a slower parser is needed to see it
-        return _parse(text, name, {"parse_int": _integer})
+    except ValueError:  # an integer that Python refuses to read; seeing each one is slower, so it is done only now
+        return _parse(text, name, long_integers=True)
 
 
-def _parse(text: str, name: str, options: dict) -> Document:
-    oddities = {"NaN or Infinity": 0, "a key twice in one object": 0}
+def _parse(text: str, name: str, long_integers: bool = False) -> Document:
+    oddities = dict.fromkeys(_ODDITIES, 0)
 
     def constant(_: str) -> None:
         oddities["NaN or Infinity"] += 1
@@ -127,6 +136,13 @@ def _parse(text: str, name: str, options: dict) -> Document:
         oddities["a key twice in one object"] += len(result) < len(items)
         return result
 
+    def integer(digits: str) -> int | str:
+        if len(digits) <= LONGEST_INTEGER:
+            return int(digits)
+        oddities["an integer of over 4,300 digits"] += 1
+        return digits
+
+    options = {"parse_int": integer} if long_integers else {}
     decoder = json.JSONDecoder(object_pairs_hook=pairs, parse_constant=constant, parse_float=number, **options)
     values, position = [], _skip(text, 0)
     while position < len(text):
@@ -136,8 +152,9 @@ def _parse(text: str, name: str, options: dict) -> Document:
             raise _not_json(error, name, len(values)) from None
         values.append(value)
         position = _skip(text, position)
-    meaning = {"NaN or Infinity": "read as null", "a key twice in one object": "the last one is kept"}
-    warnings = [f"not quite JSON: {what}, {n:,} times ({meaning[what]})" for what, n in oddities.items() if n]
+    warnings = [
+        f"{what}, {'once' if n == 1 else f'{n:,} times'}: {_ODDITIES[what]}" for what, n in oddities.items() if n
+    ]
     return Document(values, warnings)
 
 
@@ -145,10 +162,6 @@ def _skip(text: str, position: int) -> int:
     while position < len(text) and text[position] in _SPACE:
         position += 1
     return position
-
-
-def _integer(digits: str) -> int | str:
-    return int(digits) if len(digits) <= 4_300 else digits
 
 
 def _not_json(error: json.JSONDecodeError, name: str, before: int) -> InputError:

@@ -18,7 +18,7 @@ NAME_CHARS = 60
 """A field name longer than this is cut in the report: a name that long is data, and may be secret."""
 
 NESTED_SHARE = 0.5
-"""A nested path is followed while it holds this share of what is above it: below that, no one part is to blame."""
+"""A nested path is followed while it holds this share of its field: below that, no one part is to blame."""
 
 EMPTY = ("null", '""', "[]", "{}")
 
@@ -149,7 +149,7 @@ def row_texts(rows: list, fields: list[Field], changed: dict[str, list[str | Non
 
 def find_heaviest(field: Field, encoding: str) -> None:
     """Follow the heaviest nested path of *field* and note it, if any one path is to blame."""
-    values, path, tokens = field.values, "", field.tokens
+    values, path = field.values, ""
     while True:
         dicts = [value for value in values if isinstance(value, dict) and value]
         lists = [item for value in values if isinstance(value, list) for item in value]
@@ -157,10 +157,10 @@ def find_heaviest(field: Field, encoding: str) -> None:
             values, path = lists, path + "[]"
             continue
         inner = weigh(fields_of(dicts), encoding) if dicts else []
-        if not inner or inner[0].tokens < NESTED_SHARE * tokens:
+        if not inner or inner[0].tokens < NESTED_SHARE * field.tokens:
             break
-        path, values, tokens = f"{path}.{inner[0].name}", inner[0].values, inner[0].tokens
-        field.heaviest, field.heaviest_tokens = field.name + path, tokens
+        path, values = f"{path}.{inner[0].name}", inner[0].values
+        field.heaviest, field.heaviest_tokens = shown(field.name + path), inner[0].tokens
 
 
 def row_tokens(texts: list[str], encoding: str) -> list[int]:

@@ -8,6 +8,7 @@ The keys of `Report.to_dict()`, which is what `toolresults audit --json` prints,
     as_written, compact   the text as it is in the file, and as compact JSON; for each: characters, bytes, tokens (by
                           encoding), estimate, estimate_error_percent
     budgets_filled        compact tokens ÷ budget
+    outside_rows_tokens   what of the compact text is not in the rows: other members, the keys of a map
     rows_that_fit         how many of the first rows fit one budget as compact JSON
     pages                 pages of at most one budget that all rows need (a row above the budget counts as a page)
     row_tokens            min, median, max
@@ -22,7 +23,7 @@ import json
 import statistics
 from dataclasses import asdict, dataclass
 
-from toolresults.audit.advise import LEAST_SHARE, Advice, advise_fields
+from toolresults.audit.advise import LEAST_SHARE, LEAST_TOKENS, Advice, advise_fields
 from toolresults.audit.load import InputError, read_text
 from toolresults.audit.measure import (
     Field,
@@ -77,6 +78,11 @@ class Report:
         """Exact tokens as compact JSON, the baseline of every share."""
         return self.compact.tokens[ENCODING]
 
+    @property
+    def outside(self) -> int:
+        """Tokens of the compact text that are not in the rows."""
+        return max(0, self.tokens - sum(self.row_tokens))
+
     def percent(self, tokens: int) -> float:
         return round(100 * tokens / self.tokens, 1) if self.tokens else 0.0
 
@@ -102,6 +108,7 @@ class Report:
             "budget": self.budget,
             **sizes,
             "budgets_filled": round(self.tokens / self.budget, 2),
+            "outside_rows_tokens": self.outside,
             "rows_that_fit": self.rows_that_fit,
             "pages": self.pages,
             "row_tokens": {"min": min(each), "median": statistics.median_low(each), "max": max(each)},
@@ -178,7 +185,7 @@ def _audit(found: Rows, name: str, budget: int, helper: Helper) -> Report:
 def _advise_text(found: Rows, written: int, compact: int) -> list[Advice]:
     """What the way the file is written costs: indents, spaces, and one escape for every character beyond ASCII."""
     waste = written - compact
-    if waste < LEAST_SHARE * written:
+    if waste < max(LEAST_TOKENS, LEAST_SHARE * written):
         return []
     escapes = 0
     if "\\u" in found.text:
@@ -201,8 +208,9 @@ def _after(found: Rows, fields: list[Field], advice: list[Advice], budget: int, 
     after = {"tokens": tokens, "budgets_filled": round(tokens / budget, 2), "rows_that_fit": fit, "pages": count}
     left = [field for field in fields if any(changed.get(field.key, field.texts))]
     last = []
-    if tokens > budget and len(left) > MANY_FIELDS:
-        reason = f"{len(left):,} fields are left: return the few that tell rows apart, and the rest on request"
+    a_row = sum(len(field.texts) for field in left) // max(1, len(texts))
+    if tokens > budget and a_row > MANY_FIELDS:
+        reason = f"a row still has {a_row:,} fields: return the few that tell rows apart, and the rest on request"
         last.append(Advice("drop", None, reason))
     if tokens > budget and len(texts) > 1:
         page = count_tokens(f"[{','.join(texts[:fit])}]", ENCODING)

@@ -7,6 +7,7 @@ inside an MCP result. `find_rows` looks for the longest list of objects, and say
 from dataclasses import dataclass, field
 
 from toolresults.audit.load import Document, InputError, parse
+from toolresults.audit.measure import shown
 
 MAP_ENTRIES = 10
 """Fewest entries for an object whose values are all objects to be taken for a map of rows, not for one record."""
@@ -47,7 +48,7 @@ def find_rows(text: str, size: int, name: str, wanted: str | None = None) -> Row
         found.path, found.rows = path, candidates[path]
     elif isinstance(found.document, list):
         found.rows = found.document
-    elif isinstance(found.document, dict):
+    else:
         found.rows = [found.document]
     return found
 
@@ -114,7 +115,7 @@ def _candidates(document: object) -> dict[str, list]:
             if len(value) >= MAP_ENTRIES and all(isinstance(item, dict) for item in value.values()):
                 found[f"{path}.*"] = list(value.values())
             else:
-                queue += [(f"{path}.{key[:60]}", item) for key, item in value.items()]
+                queue += [(f"{path}.{shown(key)}", item) for key, item in value.items()]
     return found
 
 

@@ -14,6 +14,9 @@ from toolresults.tokens import ENCODINGS
 TOP_FIELDS = 12
 """Fields that the table shows; the rest are one line."""
 
+OUTSIDE_SHARE = 0.05
+"""From this share up it is said how much of the text is not in the rows."""
+
 PIPE_WIDTH = 120
 """Columns when the output is not a terminal, which would say."""
 
@@ -55,13 +58,23 @@ def _sizes(report: Report, console: Console) -> None:
     table.add_row("its error", *("" if error is None else f"{error:+.1f}%" for error in errors))
     table.add_row(f"budgets of {report.budget:,}", *(f"{t.tokens[ENCODING] / report.budget:,.1f}" for t in pair))
     console.print(table)
-    rows = len(report.found.rows)
-    if rows > 1:
-        each = report.to_dict()["row_tokens"]
-        console.print(
-            f"The first {report.rows_that_fit:,} of {rows:,} rows fit a budget as compact JSON. "
-            f"A row is {each['min']:,} to {each['max']:,} tokens, {each['median']:,} in the middle."
-        )
+    if len(report.found.rows) > 1:
+        console.print(_rows(report))
+    if report.outside >= OUTSIDE_SHARE * report.tokens and report.outside > 100:
+        console.print(f"Outside the rows: {report.outside:,} tokens ({report.percent(report.outside):.0f}%).")
+
+
+def _rows(report: Report) -> str:
+    rows, fit, each = len(report.found.rows), report.rows_that_fit, sorted(report.row_tokens)
+    fitting = (
+        f"All {rows:,} rows fit a budget"
+        if fit == rows
+        else f"The first {fit:,} of {rows:,} rows fit a budget"
+        if fit
+        else "Not even the first row fits a budget"
+    )
+    spread = f"{each[0]:,}" if each[0] == each[-1] else f"{each[0]:,} to {each[-1]:,}, mostly {each[len(each) // 2]:,},"
+    return f"{fitting} as compact JSON; a row is {spread} tokens."
 
 
 def _fields(report: Report, console: Console) -> None:
@@ -72,7 +85,7 @@ def _fields(report: Report, console: Console) -> None:
     for field in report.fields[:TOP_FIELDS]:
         there, empty = len(field.texts) / rows, field.empty / len(field.texts)
         table.add_row(
-            field.name, f"{field.tokens:,}", f"{report.percent(field.tokens):.1f}%", f"{there:.0%}", f"{empty:.0%}"
+            field.name, f"{field.tokens:,}", f"{report.percent(field.tokens):.1f}%", _share(there), _share(empty)
         )
         if field.heaviest:
             share = f"{report.percent(field.heaviest_tokens):.1f}%"
@@ -82,6 +95,10 @@ def _fields(report: Report, console: Console) -> None:
     if rest:
         tokens = sum(field.tokens for field in rest)
         console.print(f"and {len(rest):,} lighter fields, {tokens:,} tokens ({report.percent(tokens):.1f}%)")
+
+
+def _share(part: float) -> str:
+    return "<1%" if 0 < part < 0.01 else f"{part:.0%}"
 
 
 def _advice(report: Report, console: Console) -> None:

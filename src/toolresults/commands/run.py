@@ -63,4 +63,6 @@ def _print_table(columns: list[str], rows: list[list[str]]) -> None:
         table.add_column(column, justify="right" if column in ("exact", "estimate", "share") else "left")
     for row in rows:
         table.add_row(*row)
-    Console().print(table)
+    console = Console()
+    # A pipe or a file has no width of its own, and rich would fold the table at 80 columns.
+    console.print(table, width=None if console.is_terminal else 110)

@@ -22,6 +22,9 @@ CUT = "Text cut to fit."
 SLACK = 24
 """Most tokens by which note and cursor of two pages of one listing differ: the bound that `largest_fit` jumps by."""
 
+SEAMS = 3
+"""Most tokens that are saved where the rows and what stands around them touch."""
+
 
 class BudgetError(ValueError):
     """The host's mistake: a budget that is too small for any result. It is raised to the host, never shown to a model."""
@@ -37,24 +40,27 @@ def clamp(name: str, value: int, least: int, most: int) -> tuple[int, str | None
 
 
 def largest_fit(
-    rows: Sequence[str], render: Callable[[int], str], budget: int, encoding: str = "o200k_base"
+    rows: Sequence[str], frame: Callable[[int], tuple[str, str]], budget: int, encoding: str = "o200k_base"
 ) -> tuple[int, str]:
-    """The largest number of `rows` (JSON texts) whose `render(n)` fits the budget, and that text; (0, "") if none does.
+    """The largest number of `rows` (JSON texts) that fits the budget, and the text; (0, "") if not one row fits.
 
-    The length of a page is not quite monotone in its rows, since note and cursor change with it, so halving or
-    bisecting can miss the best page. Instead each row is counted once, which bounds the number from above; from there
-    the search goes down, in jumps that cannot pass over a page that fits.
+    `frame(n)` gives what stands before and after the rows when `n` are shown. Since note and cursor change with `n`,
+    the length is not quite monotone, and halving or bisecting can miss the best page. Instead each row is counted
+    once, which gives nearly the length of every page; from above, the search goes down in jumps that cannot pass over
+    a page that fits, and only a page that should fit is counted whole: about one exact count a page.
     """
-    # A row counted from the letter of its first key, with the `,{"` that follows, costs exactly what it adds to a
-    # page: a tokenizer never joins what stands before that letter with what stands after it.
+    # A row counted from the letter of its first key, with the `,{"` that follows, costs what it adds to a page: a
+    # tokenizer does not join what stands before that letter with the letter.
     costs = count_many([row[2:] + ',{"' for row in rows], encoding)
     below = [0, *accumulate(costs)]
-    n = next((k for k in range(len(rows), 0, -1) if below[k] <= budget + SLACK), 0)
+    n = len(rows)
     while n > 0:
-        text = render(n)
-        excess = count_tokens(text, encoding) - budget
+        head, tail = frame(n)
+        excess = count_tokens(head + tail, encoding) + below[n] - SEAMS - budget
         if excess <= 0:
-            return n, text
+            text = head + ",".join(rows[:n]) + tail
+            if count_tokens(text, encoding) <= budget:
+                return n, text
         target = below[n] - max(excess - SLACK, 1)
         n = next((k for k in range(n - 1, 0, -1) if below[k] <= target), 0)
     return 0, ""
@@ -84,18 +90,19 @@ def page(
     """
     texts = [to_json(row) for row in rows]
 
-    def render(n: int, shown: Sequence[str] = texts, cut: Sequence[str] = ()) -> str:
+    def frame(n: int, cut: Sequence[str] = ()) -> tuple[str, str]:
         said = [*notes, *cut]
         if n < len(rows):
             said += [f"The {budget}-token budget cut {len(rows)} rows to {n}.", advice]
             said.append("Pass next_cursor as cursor for more.")
         note = f'"note":{to_json(" ".join(filter(None, said)))},' if said else ""
-        cursor = to_json(cursor_after(n))
-        return f'{{"total_matches":{total},"shown":{n},"items":[{",".join(shown[:n])}],{note}"next_cursor":{cursor}}}'
+        head = f'{{"total_matches":{total},"shown":{n},"items":['
+        return head, f'],{note}"next_cursor":{to_json(cursor_after(n))}}}'
 
-    n, text = largest_fit(texts, render, budget, encoding) if rows else (0, render(0))
-    if rows and n == 0:
-        text = longest_fit(lambda chars: render(1, [to_json(shrink(chars))], [CUT]), budget, encoding) if shrink else render(1)
+    n, text = largest_fit(texts, frame, budget, encoding) if rows else (0, "".join(frame(0)))
+    if rows and n == 0 and shrink:
+        head, tail = frame(1, [CUT])
+        text = longest_fit(lambda chars: head + to_json(shrink(chars)) + tail, budget, encoding)
     if not text or count_tokens(text, encoding) > budget:
         raise BudgetError(f"a budget of {budget} tokens cannot hold one row of this listing: raise it")
     return text

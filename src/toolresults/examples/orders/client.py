@@ -6,6 +6,8 @@ from collections.abc import Iterator
 
 import httpx2
 
+from toolresults.tokens import repair
+
 
 class OrdersAPIError(Exception):
     """The API refused a request. `status` is HTTP's; the message is the API's one line."""
@@ -89,4 +91,4 @@ class OrdersClient:
 def _text(value: object) -> str:
     if isinstance(value, list | tuple):
         return ",".join(value)
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+    return repair(value.isoformat() if hasattr(value, "isoformat") else str(value))

@@ -166,9 +166,10 @@ class OrderStore:
 
     def write_parquet(self, path: Path | str, made: Mapping[str, str] | None = None) -> None:
         """Writes all orders to `path`, in order of their ids, with the texts in `made` as the file's metadata."""
-        options = "FORMAT parquet, COMPRESSION zstd, COMPRESSION_LEVEL 15, ROW_GROUP_SIZE 4096, KV_METADATA ?"
+        options = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 4096" + (", KV_METADATA ?" if made else "")
+        values = [str(path), dict(made)] if made else [str(path)]
         with self._read() as cursor:
-            cursor.execute(f"COPY (FROM orders ORDER BY order_id) TO ? ({options})", [str(path), dict(made or {})])
+            cursor.execute(f"COPY (FROM orders ORDER BY order_id) TO ? ({options})", values)
 
     @contextmanager
     def _read(self) -> Iterator[duckdb.DuckDBPyConnection]:

@@ -1,0 +1,99 @@
+"""Budgets: a page is never over, always parses, never leaves out a row that would have fitted (cases 1, 2, 7, 21, 23)."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from toolresults.results.budget import BudgetError, clamp, largest_fit, page
+from toolresults.results.shape import shape
+from toolresults.tokens import count_tokens, to_json
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
+rows = st.lists(st.fixed_dictionaries({"name": texts, "n": st.integers(), "other": st.none() | texts}), max_size=30)
+
+
+def make_cursor(n: int) -> str:
+    return f"{n * 7919}:~ord_{n * 31:06d}.aYAOgA.{'TqEQ0scqocht5IAM-aqudg'[n % 9 :]}"
+
+
+def build(items, budget, **options):
+    def shrink(chars):
+        return {name: value[:chars] if isinstance(value, str) else value for name, value in items[0].items()}
+
+    return page(items, total=len(items), cursor_after=make_cursor, budget=budget, shrink=shrink, **options)
+
+
+@given(rows, st.integers(150, 1200))
+def test_a_page_parses_and_is_never_over_budget(items, budget):
+    text = build(items, budget)
+    result = json.loads(text)
+    assert count_tokens(text) <= budget
+    assert result["shown"] == len(result["items"]) and result["total_matches"] == len(items)
+    assert result["shown"] >= min(len(items), 1)
+    assert ("note" in result) == (result["shown"] < len(items) or result["items"] != items)
+
+
+@given(rows, st.integers(100, 1200), st.sampled_from(["o200k_base", "cl100k_base", "qwen3.5"]))
+def test_no_row_that_would_have_fitted_is_left_out(items, budget, encoding):
+    texts = [to_json(row) for row in items]
+
+    def frame(n):
+        note = f'"note":"cut to {n} of {len(items)}",' if n < len(items) else ""
+        return f'{{"shown":{n},"items":[', f'],{note}"next_cursor":"{make_cursor(n)}"}}'
+
+    pages = {n: ",".join(texts[:n]).join(frame(n)) for n in range(1, len(items) + 1)}
+    best = max((n for n, page in pages.items() if count_tokens(page, encoding) <= budget), default=0)
+    assert largest_fit(texts, frame, budget, encoding) == (best, pages.get(best, ""))
+
+
+def test_shrinking_fields_comes_before_dropping_rows():
+    heavy = [{"id": i, "body": f"row {i} " + "lorem ipsum dolor " * 2000} for i in range(5)]
+    assert count_tokens(to_json(heavy)) > 25_000  # a cap of five rows alone would let this through
+    shaped = [shape(row, ref=lambda r, f: f"{f}_{r['id']}") for row in heavy]
+    result = json.loads(build(shaped, 25_000))
+    assert [row["body_ref"] for row in result["items"]] == [f"body_{i}" for i in range(5)]
+    assert "note" not in result
+
+
+def test_one_enormous_row_is_shown_with_a_ref_and_the_cursor_moves_on():
+    row = {"id": 1, "body": "x" * 400_000}
+    text = build([shape(row, ref=lambda r, f: f"{f}_{r['id']}")], 500)
+    result = json.loads(text)
+    assert count_tokens(text) <= 500
+    assert result["items"][0]["id"] == 1 and result["items"][0]["body_ref"] == "body_1"
+    assert result["next_cursor"] == make_cursor(1)
+
+
+def test_the_note_says_which_limit_held_and_what_to_do():
+    items = [{"name": "n" * 40, "n": i} for i in range(50)]
+    result = json.loads(build(items, 300, notes=["limit lowered to 50, the most allowed."], advice="Ask for less."))
+    assert result["note"] == (
+        f"limit lowered to 50, the most allowed. The 300-token budget cut 50 rows to {result['shown']}. "
+        "Ask for less. Pass next_cursor as cursor for more."
+    )
+
+
+@pytest.mark.parametrize("budget", [50, 3, 0, -1])
+def test_an_impossible_budget_is_the_hosts_mistake(budget):
+    with pytest.raises(BudgetError, match="raise it"):
+        build([{"name": "Ana Lê", "n": 1, "other": None}] * 3, budget)
+
+
+def test_no_rows_make_a_page_that_says_so():
+    assert build([], 100) == '{"total_matches":0,"shown":0,"items":[],"next_cursor":"' + make_cursor(0) + '"}'
+
+
+@pytest.mark.parametrize(
+    ("value", "kept", "note"),
+    [
+        (50, 50, None),
+        (1, 1, None),
+        (5000, 50, "limit lowered to 50, the most allowed."),
+        (0, 1, "limit raised to 1, the least allowed."),
+        (-1, 1, "limit raised to 1, the least allowed."),
+    ],
+)
+def test_a_limit_out_of_range_is_moved_and_said(value, kept, note):
+    assert clamp("limit", value, 1, 50) == (kept, note)
