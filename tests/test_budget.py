@@ -1,4 +1,4 @@
-"""Budgets: a page is never over, always parses, never leaves out a row that would have fitted (cases 1, 2, 7, 21, 23)."""
+"""Budgets: never over, always JSON, never leaving out a row that would have fitted (cases 1, 2, 7, 21, 23)."""
 
 import json
 

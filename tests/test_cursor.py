@@ -11,7 +11,9 @@ from toolresults.tokens import count_tokens
 
 NOW = 1_782_907_200
 BINDING = {"tool": "search", "filter": {"status": "paid"}, "sort": "placed_at desc", "caller": "ana"}
-positions = st.lists(st.integers() | st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=3).map(tuple)
+positions = st.lists(st.integers() | st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=3).map(
+    tuple
+)
 
 
 def cursors(*keys, now=NOW, **options):

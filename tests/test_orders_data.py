@@ -46,6 +46,22 @@ def test_the_account_is_the_file_that_its_readme_names():
     assert ACCOUNT.stat().st_size < 6_000_000
 
 
+def test_the_readme_says_what_the_account_holds(orders):
+    readme = data_path("README.md").read_text(encoding="utf-8")
+    sizes = sorted(len(order["raw_payload"]) for order in orders)
+    notes = sorted(len(order["note"]) for order in orders if order["note"])
+    amounts = [order["amount"] for order in orders if order["amount"] is not None]
+    times = Counter(order["placed_at"] for order in orders)
+    refunded = Counter(order["region"] for order in orders if order["status"] == "refunded")
+    said = [f"{n:,} {name}" for field in ("status", "region") for name, n in Counter(o[field] for o in orders).items()]
+    said += [f"{sizes[0]:,} to {sizes[-11]:,} characters, and in ten orders {sizes[-10]:,} to {sizes[-1]:,}"]
+    said += [f"NULL in {10_000 - len(notes):,} orders; else {notes[0]} to {notes[-1]:,} characters"]
+    said += [f"{min(amounts)} to {max(amounts):,}; NULL in {10_000 - len(amounts)} orders"]
+    said += [f"{len(times):,} different times, up to {max(times.values())} orders at one"]
+    said += [f"{len({order['email'] for order in orders}):,} customers", f"most refunds\n({refunded['south']})"]
+    assert [words for words in said if words not in readme] == []
+
+
 def test_the_generator_makes_the_committed_rows_again(orders, tmp_path):
     faker = pytest.importorskip("faker")
     from toolresults.examples.orders.generate import generate_orders, write_account

@@ -71,7 +71,7 @@ def main() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
     except ModuleNotFoundError as error:
-        fail(f"{error.name} is not installed: pip install 'toolresults[workbook]' (for the tests: [workbook,dev])", 1)
+        fail(f'{error.name} is not installed: pip install "toolresults[workbook]" (for the tests: [workbook,dev])', 1)
     except Exception as error:
         if os.environ.get("TOOLRESULTS_DEBUG"):
             raise

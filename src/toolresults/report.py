@@ -34,7 +34,7 @@ main .jp-OutputArea-output pre { white-space: pre-wrap; overflow-wrap: anywhere;
   font: 14px/1.5 system-ui, sans-serif; }
 .headline table { border-collapse: collapse; font: 14px/1.5 system-ui, sans-serif; font-variant-numeric: tabular-nums; }
 .headline th, .headline td { padding: .3rem .9rem; border-bottom: 1px solid var(--line); text-align: left; }
-.headline .number { text-align: right; } .headline h1 { font: 600 26px/1.3 system-ui, sans-serif; }
+.headline th.number, .headline td.number { text-align: right; } .headline h1 { font: 600 26px/1.3 system-ui, sans-serif; }
 details { border: 1px solid var(--line); border-radius: 4px; padding: .4rem .8rem; margin: .6rem 0; }
 summary { cursor: pointer; }
 @media (max-width: 60rem) { body.jp-Notebook { display: block; } main { padding: 1rem; }
@@ -46,6 +46,7 @@ NOTEBOOK_LINK = re.compile(r'href="(?:[^":]*/)?([\w-]+)\.ipynb(#[^"]*)?"')
 IDS = re.compile(r'(<h[1-6][^>]*?\sid=")')
 ANCHORS = re.compile(r'(<a class="anchor-link" href="#)')
 
+NUMBERS = ("exact", "estimate", "share")  # the headline's columns that are set to the right
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]
 
 
@@ -113,8 +114,8 @@ def _headline(headline: Table | None) -> str:
     columns, rows = headline
 
     def cells(tag: str, texts: Sequence[str]) -> str:
-        number = [' class="number"' if re.fullmatch(r"[\d,.%–-]+", text) else "" for text in texts]
-        return "".join(f"<{tag}{n}>{html.escape(text)}</{tag}>" for n, text in zip(number, texts, strict=True))
+        kinds = [' class="number"' if column in NUMBERS else "" for column in columns]
+        return "".join(f"<{tag}{kind}>{html.escape(text)}</{tag}>" for kind, text in zip(kinds, texts, strict=True))
 
     body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
     heading = "<h1>What each step leaves for the model</h1>"

@@ -99,7 +99,10 @@ def to_json(value: object) -> str:
     Raises `ValueError`, naming the place, for what has no honest JSON: an infinity, keys that collide (`1` and
     `"1"`), keys that are not scalars, a cycle, nesting deeper than `MAX_DEPTH`, an unknown type.
     """
-    return json.dumps(_plain(value, None, []), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    try:
+        return json.dumps(_plain(value, None, []), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except RecursionError:  # the caller is deep in the stack already, or an attribute of the value never ends
+        raise ValueError("nested too deep for what is left of Python's stack: flatten it first") from None
 
 
 Place = tuple["Place", str | int] | None
@@ -121,18 +124,36 @@ def _plain(value: object, where: Place, parents: list[int]) -> object:
         return repair(value)
     if value is None or kind is bool:
         return value
-    if isinstance(value, Mapping | list | tuple | Set) or (dataclasses.is_dataclass(value) and kind is not type):
+    if isinstance(value, type):  # a class has the attributes of its instances, but none of their values
+        return _scalar(value, where)
+    if isinstance(value, enum.Enum):
+        return _plain(value.value, where, parents)
+    if isinstance(value, Mapping | list | tuple | Set) or dataclasses.is_dataclass(value):
         return _container(value, where, parents)
     if hasattr(value, "model_dump"):  # a pydantic model
         return _plain(value.model_dump(), where, parents)
-    if hasattr(value, "tolist"):  # numpy scalars and arrays, pandas Series and Index: `tolist` gives Python's own types
-        kind = getattr(getattr(value, "dtype", None), "kind", "")
-        if kind in "mM" and hasattr(value, "astype"):  # in nanoseconds, `tolist` gives bare integers
-            value = value.astype(f"{'datetime' if kind == 'M' else 'timedelta'}64[us]")
-        return _plain(value.tolist(), where, parents)
+    if hasattr(value, "tolist"):
+        return _plain(_from_numpy(value, where), where, parents)
     if hasattr(value, "to_dict") and hasattr(value, "columns"):  # a data frame: a record a row
+        if not getattr(value.columns, "is_unique", True):
+            raise ValueError(f"{_at(where)} is a data frame with two columns of one name: rename one")
         return _plain(value.to_dict("records"), where, parents)
     return _scalar(value, where)
+
+
+def _from_numpy(value: object, where: Place) -> object:
+    """What a numpy scalar or array, or a pandas Series or Index, holds, in Python's own types."""
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    if kind in "mM" and hasattr(value, "astype"):
+        # `tolist` gives bare integers for nanoseconds, for months and years, and past the year 9999
+        unit = "datetime64" if kind == "M" else "timedelta64"
+        value = value.astype(f"{unit}[us]")
+        found = value.tolist()
+        if any(type(item) is int for item in (found if isinstance(found, list) else [found])):
+            raise ValueError(f"{_at(where)} holds a {unit} that Python's own dates cannot hold: convert it to text")
+        return found
+    found = value.tolist()
+    return float(found) if type(found) is type(value) and hasattr(found, "is_integer") else found
 
 
 def _container(value: object, where: Place, parents: list[int]) -> object:
@@ -148,18 +169,27 @@ def _container(value: object, where: Place, parents: list[int]) -> object:
         for key, item in value.items():
             name = _key(key, where)
             if name in result:
-                raise ValueError(f"{_at(where)} has two keys that are both {name!r} in JSON: rename one")
+                raise ValueError(f"{_at(where)} has two keys that are both {name[:40]!r} in JSON: rename one")
             result[name] = _plain(item, (where, name), parents)
     else:
         result = [_plain(item, (where, i), parents) for i, item in enumerate(value)]
         if isinstance(value, Set):  # a set has no order of its own; the text must be the same every time
-            result.sort(key=lambda item: json.dumps(item, sort_keys=True))
+            result.sort(key=_rank)
     parents.pop()
     return result
 
 
+def _rank(item: object) -> tuple[int, object]:
+    """The order of a set in JSON: numbers by size, then texts, then the rest by its JSON."""
+    if isinstance(item, int | float) and not isinstance(item, bool):
+        return 0, item
+    return (1, item) if isinstance(item, str) else (2, json.dumps(item, sort_keys=True))
+
+
 def _key(key: object, where: Place) -> str:
-    name = _scalar(key, where) if not isinstance(key, tuple | frozenset) else key
+    if hasattr(key, "tolist") and not isinstance(key, type):
+        key = _from_numpy(key, where)
+    name = key if isinstance(key, tuple | frozenset) else _scalar(key, where)
     if isinstance(name, str):
         return name
     if name is None or isinstance(name, bool | int | float):

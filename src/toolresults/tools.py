@@ -26,7 +26,7 @@ from pydantic import BeforeValidator, ConfigDict, ValidationError, create_model
 
 from .results.budget import BUDGET, BudgetError, longest_fit
 from .results.shape import clean, cut
-from .tokens import count_tokens, to_json
+from .tokens import count_tokens, repair, to_json
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ ERROR_CHARS = 300
 
 
 def _from_digits(value: object) -> object:
-    """A string of digits as its number: models often quote one. Only ASCII digits, so that "1e4" and "٣" are refused."""
+    """A string of ASCII digits as its number, since models often quote one; "1e4" and "٣" stay as they are."""
     if isinstance(value, str) and re.fullmatch(r"[0-9]{1,4000}", value, re.ASCII):
         return int(value)
     return value
@@ -69,7 +69,7 @@ Moment = Annotated[dt.datetime, BeforeValidator(_from_iso)]
 
 
 class ToolError(Exception):
-    """Raised by a tool's function to tell the model what is wrong and what to do next; its message goes to the model."""
+    """Raised by a tool's function to tell the model what is wrong and what to do next."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,9 @@ class ToolResult:
 class Tool:
     """A typed function that a model may call.
 
-    The function's signature gives the parameters (keyword arguments with type hints; `Annotated[…, Field(description=…)]`
-    describes one), its docstring the description. `budget` is the most tokens that a result may take; a function that
-    returns more gets an error result in its place. Raises `TypeError` for a parameter without a type hint.
+    The function's signature gives the parameters (with type hints; `Annotated[…, Field(description=…)]` describes one),
+    its docstring the description. `budget` is the most tokens that a result may take; a function that returns more
+    gets an error result in its place. Raises `TypeError` for a parameter without a type hint.
     """
 
     def __init__(self, function: Callable[..., object], *, name: str | None = None, budget: int = BUDGET):
@@ -157,8 +157,9 @@ def _arguments_model(name: str, function: Callable[..., object]):
 def _parse(arguments: Mapping[str, object] | str) -> Mapping[str, object]:
     if isinstance(arguments, str):
         try:
-            # a call without arguments streams an empty string
-            arguments = json.loads(arguments) if arguments.strip() else {}
+            # a call without arguments streams an empty string; an escape that was cut in half is mended here, once
+            parsed = json.loads(arguments) if arguments.strip() else {}
+            arguments = json.loads(repair(json.dumps(parsed, ensure_ascii=False)))
         except (ValueError, RecursionError):
             raise ToolError("The arguments are not valid JSON. Send one JSON object.") from None
     if not isinstance(arguments, Mapping):

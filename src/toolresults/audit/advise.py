@@ -110,7 +110,9 @@ def _shrink(field: Field) -> Advice | None:
     huge = [text for text in long if len(text) > REF_CHARS]
     longest = max(map(len, long))
     if sum(map(len, huge)) * 2 > sum(map(len, texts)):
-        reason = f"{len(huge):,} huge value{'s' * (len(huge) > 1)} (to {longest:,} characters): first {TEXT_CAP}, and a ref"
+        reason = (
+            f"{len(huge):,} huge value{'s' * (len(huge) > 1)} (to {longest:,} characters): first {TEXT_CAP}, and a ref"
+        )
         return Advice("ref", None, reason, change=_cap)
     reason = f"{len(long):,} long value{'s' * (len(long) > 1)} (to {longest:,} characters): cap at {TEXT_CAP}"
     return Advice("shorten", None, reason, change=_cap)

@@ -90,7 +90,11 @@ class Report:
         """What *one* piece of advice saves, in percent of compact JSON; "compact" itself of the text as written."""
         if one.saves is None:
             return None
-        return round(100 * one.saves / self.as_written.tokens[ENCODING], 1) if one.action == "compact" else self.percent(one.saves)
+        return (
+            round(100 * one.saves / self.as_written.tokens[ENCODING], 1)
+            if one.action == "compact"
+            else self.percent(one.saves)
+        )
 
     def to_dict(self) -> dict:
         """The report as plain values, under the keys in this module's docstring."""
@@ -219,7 +223,9 @@ def _after(found: Rows, fields: list[Field], advice: list[Advice], budget: int, 
         reason = f"give it a limit and a cursor: 20 rows take about {typical:,} tokens, {most}, {count:,} pages in all"
         last.append(Advice("page", None, reason, tokens - page if fit else None))
     elif tokens > budget:
-        last.append(Advice("filter", None, "one record, and still over a budget: let the caller name the parts it wants"))
+        last.append(
+            Advice("filter", None, "one record, and still over a budget: let the caller name the parts it wants")
+        )
     if count > MANY_PAGES:
         good = [f.name for f in left if len(f.texts) == len(texts) and len(set(f.texts)) in FILTER_VALUES]
         by = f" (by {', '.join(good[:3])}, say)" if good else ""

@@ -1,5 +1,7 @@
 """The report for a person: tables in a terminal, the same words as plain text in a pipe."""
 
+from statistics import median_low
+from textwrap import fill, indent
 from typing import TextIO
 
 from rich.box import SIMPLE_HEAD
@@ -73,8 +75,10 @@ def _rows(report: Report) -> str:
         if fit
         else "Not even the first row fits a budget"
     )
-    spread = f"{each[0]:,}" if each[0] == each[-1] else f"{each[0]:,} to {each[-1]:,}, mostly {each[len(each) // 2]:,},"
-    return f"{fitting} as compact JSON; a row is {spread} tokens."
+    spread = f"{each[0]:,} tokens"
+    if each[0] != each[-1]:
+        spread = f"{each[0]:,} to {each[-1]:,} tokens (median {median_low(each):,})"
+    return f"{fitting} as compact JSON; a row is {spread}."
 
 
 def _fields(report: Report, console: Console) -> None:
@@ -113,17 +117,13 @@ def _advice(report: Report, console: Console) -> None:
         saves = "" if one.saves is None else f"  saves {one.saves:,} tokens ({report.saves_percent(one):.0f}%)"
         title = Styled(f"{number}. ").append(one.action, style="bold cyan").append(f" {one.field or ''}".rstrip())
         console.print(title.append(saves, style="green"))
-        console.print(_indented(one.reason))
+        console.print(indent(fill(one.reason, console.width - 3), "   "))
     if any(one.change for one in report.advice):
         after = report.after
         rows = f", {after['rows_that_fit']:,} rows to a budget" if len(report.found.rows) > 1 else ""
-        console.print(f"With the fields done: {after['tokens']:,} tokens ({report.percent(after['tokens']):.0f}%){rows}.")
-
-
-def _indented(text: str) -> Table:
-    grid = Table.grid(padding=0)
-    grid.add_row("   ", text)
-    return grid
+        console.print(
+            f"With the fields done: {after['tokens']:,} tokens ({report.percent(after['tokens']):.0f}%){rows}."
+        )
 
 
 def _table(console: Console, first: str, *others: str) -> Table:

@@ -61,5 +61,6 @@ def exercise_3(answer: object) -> None:
         text = repair(answer)
         exact, estimate = count_tokens(text), estimate_tokens(text)
         error = 100 * (estimate - exact) / exact
-        right = f"{exact:,} tokens; the estimate says {estimate:,}, which is {abs(error):.0f}% too {'low' if error < 0 else 'high'}."
+        side = "low" if error < 0 else "high"
+        right = f"{exact:,} tokens; the estimate says {estimate:,}, which is {abs(error):.0f}% too {side}."
     say(answer, good, right, "give the text of one of your tool results, of 20 characters or more, as a str.")

@@ -32,7 +32,7 @@ def exercise_3(answer: object) -> None:
     say(
         answer,
         lambda answer: _rotates(*answer.values()),
-        "old cursors go on being read until they expire, new ones are signed with the new key, and then the old key goes.",
+        "old cursors are read until they expire, new ones are signed with the new key, and then the old key goes.",
         "the last key signs and all are accepted: today both are needed, in the right order; afterwards one is enough.",
     )
 

@@ -10,7 +10,13 @@ from toolresults.commands import Fault
 
 @click.command()
 @click.argument("file", default="-", metavar="[FILE|-]")
-@click.option("--budget", type=click.IntRange(min=1), default=25_000, show_default=True, help="Tokens that one tool result may take.")
+@click.option(
+    "--budget",
+    type=click.IntRange(min=1),
+    default=25_000,
+    show_default=True,
+    help="Tokens that one tool result may take.",
+)
 @click.option("--rows", metavar="PATH", help="Where the rows are, if not in the longest list: $.data, say.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
 def audit(file: str, budget: int, rows: str | None, as_json: bool) -> None:

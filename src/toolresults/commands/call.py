@@ -13,7 +13,13 @@ from toolresults.commands import Fault
 @click.argument("tool", required=False)
 @click.argument("arguments", default="{}", metavar="['{JSON}'|-]")
 @click.option("--budget", type=int, default=25_000, show_default=True, help="Most tokens that the result may take.")
-@click.option("--caller", default="me", show_default=True, metavar="NAME", help="Who calls; a cursor is good for its caller alone.")
+@click.option(
+    "--caller",
+    default="me",
+    show_default=True,
+    metavar="NAME",
+    help="Who calls; a cursor is good for its caller alone.",
+)
 @click.option("--list", "show", is_flag=True, help="Print the tools' definitions, and what they cost in tokens.")
 @click.pass_context
 def call(context: click.Context, tool: str | None, arguments: str, budget: int, caller: str, show: bool) -> None:
@@ -67,7 +73,9 @@ def _account():
     try:
         return OrderStore.open()
     except (OSError, duckdb.Error) as error:
-        raise Fault(f"the orders cannot be loaded ({str(error).splitlines()[0]}): get a whole copy of the project") from None
+        raise Fault(
+            f"the orders cannot be loaded ({str(error).splitlines()[0]}): get a whole copy of the project"
+        ) from None
 
 
 def _standard_input() -> str:

@@ -58,11 +58,14 @@ def _print_table(columns: list[str], rows: list[list[str]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from toolresults.report import NUMBERS
+
     table = Table(box=box.SIMPLE_HEAD)
     for column in columns:
-        table.add_column(column, justify="right" if column in ("exact", "estimate", "share") else "left")
+        table.add_column(column, justify="right" if column in NUMBERS else "left")
     for row in rows:
         table.add_row(*row)
     console = Console()
-    # A pipe or a file has no width of its own, and rich would fold the table at 80 columns.
-    console.print(table, width=None if console.is_terminal else 110)
+    if not console.is_terminal:
+        console = Console(width=110)  # a pipe or a file has no width of its own, and rich would take 80 columns
+    console.print(table)

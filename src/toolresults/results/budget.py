@@ -14,20 +14,20 @@ from ..tokens import count_many, count_tokens, to_json
 from .shape import TEXT_CAP
 
 BUDGET = 25_000
-"""Tokens that one tool result may take: Claude Code's published cap (Anthropic, "Writing effective tools for agents")."""
+"""Tokens that one tool result may take: Claude Code's cap (Anthropic, "Writing effective tools for agents", 2025)."""
 
 CUT = "Text cut to fit."
 """Said when not even one row fitted as it was."""
 
 SLACK = 24
-"""Most tokens by which note and cursor of two pages of one listing differ: the bound that `largest_fit` jumps by."""
+"""Most tokens by which note and cursor of two pages of one listing differ."""
 
 SEAMS = 3
 """Most tokens that are saved where the rows and what stands around them touch."""
 
 
 class BudgetError(ValueError):
-    """The host's mistake: a budget that is too small for any result. It is raised to the host, never shown to a model."""
+    """The host's mistake: a budget too small for any result. Raised to the host, never shown to a model."""
 
 
 def clamp(name: str, value: int, least: int, most: int) -> tuple[int, str | None]:
@@ -108,7 +108,9 @@ def page(
     return text
 
 
-def longest_fit(render: Callable[[int], str], budget: int, encoding: str = "o200k_base", *, most: int = TEXT_CAP) -> str:
+def longest_fit(
+    render: Callable[[int], str], budget: int, encoding: str = "o200k_base", *, most: int = TEXT_CAP
+) -> str:
     """`render(chars)` for the largest number of characters, 1 to `most`, found to fit by bisection; "" if none is."""
     best, low, high = "", 1, most
     while low <= high:

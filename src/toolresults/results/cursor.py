@@ -63,9 +63,7 @@ class Cursors:
     Raises `ValueError` without a key.
     """
 
-    def __init__(
-        self, keys: Sequence[str | bytes], *, clock: Callable[[], float] = time.time, max_age: int = MAX_AGE
-    ):
+    def __init__(self, keys: Sequence[str | bytes], *, clock: Callable[[], float] = time.time, max_age: int = MAX_AGE):
         self._keys = [key.encode() if isinstance(key, str) else bytes(key) for key in keys]
         if not self._keys or not all(self._keys):
             raise ValueError("cursors need at least one key, and no key may be empty")
@@ -77,7 +75,7 @@ class Cursors:
         return self._signer(self._keys, binding).sign(_write(position)).decode("ascii")
 
     def read(self, cursor: object, *, binding: object) -> Position:
-        """The position inside `cursor`. Raises `CursorError` unless it was signed here, for this binding, and lately."""
+        """The position inside `cursor`. Raises `CursorError` unless signed here, lately, for `binding`."""
         if not isinstance(cursor, str) or len(cursor) > MAX_CHARS or not cursor.isascii():
             raise CursorError
         try:

@@ -1,7 +1,7 @@
 """Large fields behind a reference: a listing shows the ref, a second tool reads the field in windows.
 
-    window("abc" * 9000, ref="pay_000123", offset=0, max_chars=2000)
-    # {"payload_ref":"pay_000123","offset":0,"text":"…","next_offset":2000,"total_chars":27000,"truncated":true}
+window("abc" * 9000, ref="pay_000123", offset=0, max_chars=2000)
+# {"payload_ref":"pay_000123","offset":0,"text":"…","next_offset":2000,"total_chars":27000,"truncated":true}
 """
 
 from ..tokens import count_tokens, to_json
@@ -9,7 +9,7 @@ from .budget import BUDGET, BudgetError, clamp, longest_fit
 from .redact import redact
 
 CEILING = 8000
-"""Most characters that one window shows, whatever is asked: about 2,000 tokens of English, 8,000 at the worst in use."""
+"""Most characters that one window shows, whatever is asked: about 2,000 tokens of English."""
 
 
 class OffsetError(ValueError):
@@ -30,7 +30,7 @@ def window(
 
     `text` is the whole field, not yet redacted: it is redacted here, before the cut, so that no secret can lie across
     two windows. `offset`, `max_chars` and `ceiling` are in characters of the redacted text. The windows that
-    `next_offset` leads to give back that text, every character once. Cutting by characters, not bytes, never splits one.
+    `next_offset` leads to give back that text, every character once. The cut counts characters, so it splits none.
 
     Raises `OffsetError` for an offset outside the text, `BudgetError` if not one character fits.
     """

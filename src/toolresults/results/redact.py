@@ -28,7 +28,9 @@ _PATTERNS = (
     re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
     re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"),  # a JSON Web Token, RFC 7519
     re.compile(r"(?<=\bbearer )[\w.~+/-]{8,}=*|(?<=\bbasic )[A-Za-z0-9+/]{12,}=*", re.IGNORECASE),  # RFC 6750, RFC 7617
-    re.compile(r"\b(?:tok|sk|rk|pk)_(?:live|test)_\w{6,}|\bsk-[\w-]{16,}"),  # keys and card tokens of payment and AI APIs
+    re.compile(
+        r"\b(?:tok|sk|rk|pk)_(?:live|test)_\w{6,}|\bsk-[\w-]{16,}"
+    ),  # keys and card tokens of payment and AI APIs
     re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_\w{20,}|\bxox[abprs]-[\w-]{10,}"),  # AWS, GitHub, Slack
     re.compile(rf"(?<![\w-]){_NAME}=(?P<value>[^\s&;,\"'\\]+)", re.IGNORECASE),  # a query string, a .env file
 )
