@@ -4,6 +4,7 @@ import asyncio
 import base64
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime
+from itertools import islice
 
 import httpx2
 import pytest
@@ -18,8 +19,9 @@ from toolresults.tokens import to_json
 
 @pytest.fixture
 def store():
-    # three orders a minute, so that the sort key ties
-    rows = [plain_order(i, placed_at=datetime(2026, 5, 1, 12, i // 3)) for i in range(1, 101)]
+    # three orders a minute, so that the sort key ties; a name whose bytes are more than its characters
+    changes = [{"placed_at": datetime(2026, 5, 1, 12, i // 3), "customer": f"Vũ Thị Ánh {i}"} for i in range(101)]
+    rows = [plain_order(i, **changes[i]) for i in range(1, 101)]
     with OrderStore(rows) as store:
         yield store
 
@@ -59,7 +61,7 @@ def test_a_page_holds_rows_newest_first_and_the_way_on(client, store):
 @pytest.mark.parametrize("limit", [3, 50, 100, 1_000])
 def test_all_pages_hold_every_order_once(store, paging, limit):
     with OrdersClient(create_app(store, paging)) as client:
-        assert ids(client.all_orders(limit=limit)) == expected_ids(store)
+        assert ids(islice(client.all_orders(limit=limit), 1_000)) == expected_ids(store)
         assert client.requests == -(-100 // limit)
         assert ids(client.all_orders(limit=limit, status="refunded")) == expected_ids(store, status="refunded")
 
@@ -101,7 +103,7 @@ def test_the_back_end_changes_its_paging_and_no_caller_notices(store, first):
     app = create_app(store, first)
     with OrdersClient(app) as client:
         seen, cursor, kinds = [], None, set()
-        while True:
+        for _ in range(20):  # twelve pages are enough; a cursor that goes back must fail, not hang
             page = client.orders(limit=9, cursor=cursor)
             seen += ids(page["data"])
             cursor = page["next"]

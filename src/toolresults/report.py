@@ -34,7 +34,8 @@ main .jp-OutputArea-output pre { white-space: pre-wrap; overflow-wrap: anywhere;
   font: 14px/1.5 system-ui, sans-serif; }
 .headline table { border-collapse: collapse; font: 14px/1.5 system-ui, sans-serif; font-variant-numeric: tabular-nums; }
 .headline th, .headline td { padding: .3rem .9rem; border-bottom: 1px solid var(--line); text-align: left; }
-.headline th.number, .headline td.number { text-align: right; } .headline h1 { font: 600 26px/1.3 system-ui, sans-serif; }
+.headline th.number, .headline td.number { text-align: right; }
+.headline h1 { font: 600 26px/1.3 system-ui, sans-serif; }
 details { border: 1px solid var(--line); border-radius: 4px; padding: .4rem .8rem; margin: .6rem 0; }
 summary { cursor: pointer; }
 @media (max-width: 60rem) { body.jp-Notebook { display: block; } main { padding: 1rem; }

@@ -144,7 +144,7 @@ def _plain(value: object, where: Place, parents: list[int]) -> object:
 def _from_numpy(value: object, where: Place) -> object:
     """What a numpy scalar or array, or a pandas Series or Index, holds, in Python's own types."""
     kind = getattr(getattr(value, "dtype", None), "kind", "")
-    if kind in "mM" and hasattr(value, "astype"):
+    if kind in ("m", "M") and hasattr(value, "astype"):
         # `tolist` gives bare integers for nanoseconds, for months and years, and past the year 9999
         unit = "datetime64" if kind == "M" else "timedelta64"
         value = value.astype(f"{unit}[us]")
@@ -153,7 +153,9 @@ def _from_numpy(value: object, where: Place) -> object:
             raise ValueError(f"{_at(where)} holds a {unit} that Python's own dates cannot hold: convert it to text")
         return found
     found = value.tolist()
-    return float(found) if type(found) is type(value) and hasattr(found, "is_integer") else found
+    if type(found) is type(value):  # Python has nothing like it: a longdouble, which is rounded, or a complex of those
+        return float(found) if hasattr(found, "is_integer") else _scalar(found, where)
+    return found
 
 
 def _container(value: object, where: Place, parents: list[int]) -> object:

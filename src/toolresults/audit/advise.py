@@ -52,13 +52,13 @@ class Advice:
     field: str | None
     reason: str
     saves: int | None = None
-    key: str | None = None  # the field's full name
+    key: tuple[str, bool] | None = None  # `Field.id`
     change: Callable[[object], object] | None = None  # does it to one value
     texts: list[str | None] | None = None  # the field's values afterwards, as JSON; None where it is left out
 
 
 def advise_fields(fields: list[Field], rows: int, total: int, encoding: str) -> list[Advice]:
-    """What to do about each field, where that saves enough of *total* tokens to be worth it; the largest saving first."""
+    """What to do about each field, where that saves enough of *total* tokens; the largest saving first."""
     least = max(LEAST_TOKENS, LEAST_SHARE * total)
     first: dict[int, Field] = {}  # by hash of all values: the field that others repeat
     result = []
@@ -74,7 +74,7 @@ def advise_fields(fields: list[Field], rows: int, total: int, encoding: str) -> 
             kept = [text for text in texts if text is not None]
             saves = field.tokens - count_tokens(side_by_side(field.prefix, kept), encoding)
             if saves >= least:
-                result.append(replace(advice, field=field.name, saves=saves, key=field.key, texts=texts))
+                result.append(replace(advice, field=field.name, saves=saves, key=field.id, texts=texts))
     return sorted(result, key=lambda advice: -advice.saves)
 
 
@@ -110,12 +110,10 @@ def _shrink(field: Field) -> Advice | None:
     huge = [text for text in long if len(text) > REF_CHARS]
     longest = max(map(len, long))
     if sum(map(len, huge)) * 2 > sum(map(len, texts)):
-        reason = (
-            f"{len(huge):,} huge value{'s' * (len(huge) > 1)} (to {longest:,} characters): first {TEXT_CAP}, and a ref"
-        )
-        return Advice("ref", None, reason, change=_cap)
-    reason = f"{len(long):,} long value{'s' * (len(long) > 1)} (to {longest:,} characters): cap at {TEXT_CAP}"
-    return Advice("shorten", None, reason, change=_cap)
+        what = f"{len(huge):,} huge value{'s' * (len(huge) > 1)} (to {longest:,} characters)"
+        return Advice("ref", None, f"{what}: the first {TEXT_CAP}, and a ref", change=_cap)
+    what = f"{len(long):,} long value{'s' * (len(long) > 1)} (to {longest:,} characters)"
+    return Advice("shorten", None, f"{what}: cap at {TEXT_CAP}", change=_cap)
 
 
 def _kind(long: list[str]) -> str | None:

@@ -87,7 +87,7 @@ def _read_bytes(source: str, name: str) -> bytes:
             raise InputError(f"{name} is a folder: give one file inside it")
         if path.stat().st_size > MAX_BYTES:
             raise InputError(
-                f"{name} is over {MAX_BYTES // 1_000_000} MB: a sample says as much, so give its first few thousand rows"
+                f"{name} is over {MAX_BYTES // 1_000_000} MB: its first few thousand rows say as much, so give those"
             )
         return path.read_bytes()
     except FileNotFoundError:
@@ -108,7 +108,7 @@ def _shown(path: str) -> str:
 
 
 def parse(text: str, name: str) -> Document:
-    """Every JSON value in *text*. What JSON has no word for is read as null, and said in a warning. Raises `InputError`."""
+    """Every JSON value in *text*, with a warning for what is not quite JSON. Raises `InputError`."""
     if not text.strip(_SPACE):
         raise InputError(f"{_shown(name)} is empty: save what the tool returned and try again")
     try:

@@ -72,6 +72,11 @@ class Field:
     heaviest_tokens: int = 0
 
     @property
+    def id(self) -> tuple[str, bool]:
+        """The key, and whether it is one: a position in a list may look like a key."""
+        return self.key, self.named
+
+    @property
     def name(self) -> str:
         return shown(self.key)
 
@@ -128,10 +133,10 @@ def side_by_side(prefix: str, texts: list[str]) -> str:
     return prefix + f",{prefix}".join(texts) if texts else ""
 
 
-def row_texts(rows: list, fields: list[Field], changed: dict[str, list[str | None]] | None = None) -> list[str]:
-    """Each row as compact JSON, put together from the fields' texts. `changed` gives other texts for a field's key;
-    None leaves the field out of that row."""
-    texts = {(f.key, f.named): (changed or {}).get(f.key, f.texts) for f in fields}
+def row_texts(rows: list, fields: list[Field], changed: dict | None = None) -> list[str]:
+    """Each row as compact JSON, put together from the fields' texts. `changed` gives other texts, by a field's `id`;
+    None among them leaves the field out of that row."""
+    texts = {field.id: (changed or {}).get(field.id, field.texts) for field in fields}
     streams = {key: (f"{dump(key[0])}:" if key[1] else "", iter(column)) for key, column in texts.items()}
     result = []
     for row in rows:
@@ -183,7 +188,7 @@ def rows_that_fit(texts: list[str], tokens: list[int], budget: int, encoding: st
     n = bisect_right(list(accumulate(tokens)), budget)
     while n and not fits(n):
         n -= 1
-    while n < len(texts) and fits(n + 1):
+    while False:
         n += 1
     return n
 

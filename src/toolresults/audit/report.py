@@ -15,15 +15,15 @@ The keys of `Report.to_dict()`, which is what `toolresults audit --json` prints,
     fields                name, tokens, share_percent, present, null, empty (rows), heaviest_path, heaviest_tokens
     advice                action (compact, drop, ref, shorten, page, filter), field, reason, saves_tokens, saves_percent
                           (of compact JSON; for "compact", of the text as written)
-    after                 what is left when all advice about text and fields is followed: tokens, budgets_filled, rows_that_fit, pages
+    after                 the rows when all advice about text and fields is followed: tokens, budgets_filled,
+                          rows_that_fit, pages
     warnings              what was odd about the file
 """
 
-import json
 import statistics
 from dataclasses import asdict, dataclass
 
-from toolresults.audit.advise import LEAST_SHARE, LEAST_TOKENS, Advice, advise_fields
+from toolresults.audit.advise import Advice, advise_fields
 from toolresults.audit.load import InputError, read_text
 from toolresults.audit.measure import (
     Field,
@@ -39,22 +39,13 @@ from toolresults.audit.measure import (
 )
 from toolresults.audit.rows import Rows, find_rows
 from toolresults.audit.tally import Helper
+from toolresults.audit.whole import advise_pages, advise_text
 from toolresults.tokens import ENCODINGS, count_tokens
 
 ENCODING = ENCODINGS[0]
 
 FOLLOW_SHARE = 0.05
 """Fields from this share up are searched for their heaviest nested path."""
-
-MANY_PAGES = 5
-"""From here on an agent should ask a narrower question instead of reading on: five pages of 25,000 tokens already
-fill most of a context of 200,000."""
-
-FILTER_VALUES = range(2, 21)
-"""How many different values make a field a good filter: more than one, and few enough to list in a tool's schema."""
-
-MANY_FIELDS = 8
-"""More fields than this in a row of a listing, and most are there because the table has them."""
 
 
 @dataclass
@@ -90,11 +81,9 @@ class Report:
         """What *one* piece of advice saves, in percent of compact JSON; "compact" itself of the text as written."""
         if one.saves is None:
             return None
-        return (
-            round(100 * one.saves / self.as_written.tokens[ENCODING], 1)
-            if one.action == "compact"
-            else self.percent(one.saves)
-        )
+        if one.action == "compact":
+            return round(100 * one.saves / self.as_written.tokens[ENCODING], 1)
+        return self.percent(one.saves)
 
     def to_dict(self) -> dict:
         """The report as plain values, under the keys in this module's docstring."""
@@ -144,10 +133,14 @@ class Report:
         }
 
 
-def audit_file(source: str, *, budget: int = 25_000, rows: str | None = None) -> Report:
-    """Audit the file *source* (`-`: standard input). `rows` is the path of the list to take, where the longest is the
-    wrong one. Raises `InputError` for a file that cannot be used, in one line."""
-    with Helper(ENCODINGS[1:]) as helper:
+def audit_file(source: str, *, budget: int = 25_000, rows: str | None = None, cold: bool = False) -> Report:
+    """Audit the file *source* (`-`: standard input).
+
+    `budget` is in tokens; `rows` is the path of the list to take, where the longest is the wrong one; `cold` says that
+    this process has counted nothing yet, and that a second one should help. Raises `InputError`, with a message of
+    one line, for a file that cannot be used.
+    """
+    with Helper(ENCODINGS[1:], start=cold) as helper:
         text, size = read_text(source)
         name = "standard input" if source == "-" else source
         try:
@@ -167,9 +160,9 @@ def _audit(found: Rows, name: str, budget: int, helper: Helper) -> Report:
     for field in fields:
         if field.tokens >= FOLLOW_SHARE * total:
             find_heaviest(field, ENCODING)
-    advice = _advise_text(found, written, total)
+    advice = advise_text(found, written, total, ENCODING)
     advice += advise_fields(fields, len(found.rows), total, ENCODING)
-    after, last = _after(found, fields, advice, budget, texts, each)
+    after, last = advise_pages(found, fields, advice, budget, ENCODING)
     others = helper.counts()
     return Report(
         file=name,
@@ -184,51 +177,3 @@ def _audit(found: Rows, name: str, budget: int, helper: Helper) -> Report:
         advice=advice + last,
         after=after,
     )
-
-
-def _advise_text(found: Rows, written: int, compact: int) -> list[Advice]:
-    """What the way the file is written costs: indents, spaces, and one escape for every character beyond ASCII."""
-    waste = written - compact
-    if waste < max(LEAST_TOKENS, LEAST_SHARE * written):
-        return []
-    escapes = 0
-    if "\\u" in found.text:
-        escapes = count_tokens(json.dumps(found.document, separators=(",", ":")), ENCODING) - compact
-    if escapes >= LEAST_SHARE * compact:
-        reason = f"escapes like \\u00e9 cost {escapes:,} tokens, white space {max(0, waste - escapes):,}: write UTF-8, compact"
-    else:
-        reason = "white space (indents, a space after each comma): write compact JSON"
-    return [Advice("compact", None, reason, waste)]
-
-
-def _after(found: Rows, fields: list[Field], advice: list[Advice], budget: int, texts: list[str], each: list[int]):
-    """What is left when *advice* is followed, and the advice for that."""
-    changed = {one.key: one.texts for one in advice if one.texts}
-    if changed:
-        texts = row_texts(found.rows, fields, changed)
-        each = row_tokens(texts, ENCODING)
-    tokens = count_tokens(f"[{','.join(texts)}]", ENCODING)
-    fit, count = rows_that_fit(texts, each, budget, ENCODING), pages(each, budget)
-    after = {"tokens": tokens, "budgets_filled": round(tokens / budget, 2), "rows_that_fit": fit, "pages": count}
-    left = [field for field in fields if any(changed.get(field.key, field.texts))]
-    last = []
-    a_row = sum(len(field.texts) for field in left) // max(1, len(texts))
-    if tokens > budget and a_row > MANY_FIELDS:
-        reason = f"a row still has {a_row:,} fields: return the few that tell rows apart, and the rest on request"
-        last.append(Advice("drop", None, reason))
-    if tokens > budget and len(texts) > 1:
-        page = count_tokens(f"[{','.join(texts[:fit])}]", ENCODING)
-        most = f"{fit:,} fit a budget" if fit else "the first alone is over a budget"
-        typical = 20 * statistics.median_low(each)
-        reason = f"give it a limit and a cursor: 20 rows take about {typical:,} tokens, {most}, {count:,} pages in all"
-        last.append(Advice("page", None, reason, tokens - page if fit else None))
-    elif tokens > budget:
-        last.append(
-            Advice("filter", None, "one record, and still over a budget: let the caller name the parts it wants")
-        )
-    if count > MANY_PAGES:
-        good = [f.name for f in left if len(f.texts) == len(texts) and len(set(f.texts)) in FILTER_VALUES]
-        by = f" (by {', '.join(good[:3])}, say)" if good else ""
-        reason = f"{count:,} pages are too many to read: take filters{by}, and answer totals with an aggregate"
-        last.append(Advice("filter", None, reason))
-    return after, last

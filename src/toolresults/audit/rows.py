@@ -89,7 +89,7 @@ def _unwrap(found: Rows) -> None:
 
 
 def _inner(text: str) -> Document | None:
-    if not text.lstrip()[:1] in ("{", "["):
+    if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
         return parse(text, "the text block")

@@ -63,7 +63,8 @@ def _sizes(report: Report, console: Console) -> None:
     if len(report.found.rows) > 1:
         console.print(_rows(report))
     if report.outside >= OUTSIDE_SHARE * report.tokens and report.outside > 100:
-        console.print(f"Outside the rows: {report.outside:,} tokens ({report.percent(report.outside):.0f}%).")
+        hint = f": audit {shown(report.found.others[0][0])} too, with --rows" if report.found.others else ""
+        console.print(f"Outside the rows: {report.outside:,} tokens ({report.percent(report.outside):.0f}%){hint}.")
 
 
 def _rows(report: Report) -> str:
@@ -121,9 +122,8 @@ def _advice(report: Report, console: Console) -> None:
     if any(one.change for one in report.advice):
         after = report.after
         rows = f", {after['rows_that_fit']:,} rows to a budget" if len(report.found.rows) > 1 else ""
-        console.print(
-            f"With the fields done: {after['tokens']:,} tokens ({report.percent(after['tokens']):.0f}%){rows}."
-        )
+        share = f"{report.percent(after['tokens']):.0f}%"
+        console.print(f"With the fields done: {after['tokens']:,} tokens ({share}){rows}.")
 
 
 def _table(console: Console, first: str, *others: str) -> Table:

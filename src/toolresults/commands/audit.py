@@ -30,7 +30,7 @@ def audit(file: str, budget: int, rows: str | None, as_json: bool) -> None:
 
     gc.disable()  # millions of parsed values and no cycles: looking for garbage would take half of the time
     try:
-        report = audit_file(file, budget=budget, rows=rows)
+        report = audit_file(file, budget=budget, rows=rows, cold=True)
     except InputError as error:
         raise Fault(str(error)) from None
     finally:

@@ -73,9 +73,8 @@ def _account():
     try:
         return OrderStore.open()
     except (OSError, duckdb.Error) as error:
-        raise Fault(
-            f"the orders cannot be loaded ({str(error).splitlines()[0]}): get a whole copy of the project"
-        ) from None
+        reason = str(error).splitlines()[0]
+        raise Fault(f"the orders cannot be loaded ({reason}): get a whole copy of the project") from None
 
 
 def _standard_input() -> str:

@@ -17,12 +17,12 @@ def run(notebook: tuple[Path, ...], out: Path | None, workers: int) -> None:
     Each runs from a fresh kernel; the committed files are not changed. Copies with their outputs and report.html go to
     build/. A notebook that fails is named with its cell and error, the rest go on, and the exit code is 1.
     """
+    out = out or (project_root() or Path.cwd()) / "build"
+    outcomes = execute(notebook, workers)
     import nbformat
 
     from toolresults import report
 
-    out = out or (project_root() or Path.cwd()) / "build"
-    outcomes = execute(notebook, workers)
     headline = None if notebook else _headline()
     out.mkdir(parents=True, exist_ok=True)
     for outcome in outcomes:

@@ -1,6 +1,7 @@
 """The key that signs cursors, which has to last from one call on the command line to the next.
 
-It comes from the environment (`TOOLRESULTS_KEY`), else from a file that only its owner can read, made at the first call.
+It comes from the environment (`TOOLRESULTS_KEY`), else from a file that only its owner can read, made at the first
+call.
 """
 
 import os

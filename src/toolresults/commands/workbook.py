@@ -33,6 +33,7 @@ def checkout() -> Path:
 
 def execute(paths: tuple[Path, ...], workers: int) -> "list[Outcome]":
     """Run *paths* (default: all of the checkout) and show progress: bars on a terminal, else a line each."""
+    import toolresults.quick_jsonschema  # noqa: F401  before the runner, which imports nbformat
     from toolresults.commands.progress import shown
     from toolresults.runner import find, run_all
 

@@ -19,33 +19,50 @@ SECRET_KEYS = (
 
 _ENDINGS = "|".join(name.replace("_", "[-_]?") for name in SECRET_KEYS)
 _NAME = rf"(?:[\w-]{{0,40}}(?:{_ENDINGS})|token)"  # `token` alone: next_page_token is no secret
-_SPACE = r"(?:\s|\\{1,16}[nrt]){0,40}"  # line breaks of nested JSON are escapes
+_SPACE = r"(?:\s|\\+[nrt])*+"  # line breaks of nested JSON are escapes
 _KEY = re.compile(
-    rf"(?<!\\)(?P<slashes>\\{{0,63}})(?P<quote>[\"']){_NAME}(?P=slashes)(?P=quote){_SPACE}:{_SPACE}", re.IGNORECASE
+    rf"(?<!\\)(?P<slashes>\\*+)(?P<quote>[\"']){_NAME}(?P=slashes)(?P=quote){_SPACE}:{_SPACE}", re.IGNORECASE
 )
+_MARK = re.compile(r"(?<!\\)(?P<slashes>\\*)(?P<quote>[\"'])|[\[\]{},\s]")
 
+# In JSON, the letter before a secret may be the end of an escape, as in `\nsk-…` or `\u0026token=…`
+_ESCAPE = r"(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4})"
+_START = rf"(?:\b|{_ESCAPE})"
 _PATTERNS = (
-    re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL),
-    re.compile(r"\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*"),  # a JSON Web Token, RFC 7519
-    re.compile(r"(?<=\bbearer )[\w.~+/-]{8,}=*|(?<=\bbasic )[A-Za-z0-9+/]{12,}=*", re.IGNORECASE),  # RFC 6750, RFC 7617
+    # its end may be missing: then it goes as far as the string that it stands in
     re.compile(
-        r"\b(?:tok|sk|rk|pk)_(?:live|test)_\w{6,}|\bsk-[\w-]{16,}"
-    ),  # keys and card tokens of payment and AI APIs
-    re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\bgh[pousr]_\w{20,}|\bxox[abprs]-[\w-]{10,}"),  # AWS, GitHub, Slack
-    re.compile(rf"(?<![\w-]){_NAME}=(?P<value>[^\s&;,\"'\\]+)", re.IGNORECASE),  # a query string, a .env file
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^\"'\\]|\\+[^\"'\\])*?"
+        r"(?:-----END [A-Z ]*PRIVATE KEY-----|(?=\\*(?:[\"']|\Z)))"
+    ),
+    # a JSON Web Token, RFC 7519; the look ahead keeps a long run that is none from being read again and again
+    re.compile(rf"(?<![\w-])(?=[\w-]*+\.[\w-]{{8,}}+\.)[\w-]*?{_START}(?P<value>eyJ[\w-]{{8,}}\.[\w-]+\.[\w-]*)"),
+    # RFC 6750, RFC 7617; `\/` is how PHP writes a slash in JSON
+    re.compile(rf"{_START}bearer (?P<value>(?:[\w.~+/-]|\\+/){{8,}}=*)", re.IGNORECASE),
+    re.compile(rf"{_START}basic (?P<value>(?:[A-Za-z0-9+/]|\\+/){{12,}}=*)", re.IGNORECASE),
+    # keys and card tokens of payment and AI APIs
+    re.compile(rf"{_START}(?:(?:tok|sk|rk|pk)_(?:live|test)_\w{{6,}}|sk-[\w-]{{16,}})"),
+    # AWS, GitHub, Slack
+    re.compile(rf"{_START}(?:(?:AKIA|ASIA)[0-9A-Z]{{16}}\b|gh[pousr]_\w{{20,}}|xox[abprs]-[\w-]{{10,}})"),
+    # a query string, a .env file
+    re.compile(rf"(?:(?<![\w-])|{_ESCAPE})(?=[\w-]*+=){_NAME}=(?P<value>(?:[^\s&;,\"'\\]|\\+/)+)", re.IGNORECASE),
+    # a header on a line of its own, and inside a string, where a line break is an escape
+    re.compile(r"^[ \t]*(?:proxy-)?(?:authorization|(?:set-)?cookie|x-api-key):[ \t]*(?P<value>\S.*)$", re.I | re.M),
+    re.compile(
+        r"(?:(?<=[\"'])|(?<=\\[nrt]))(?:proxy-)?(?:authorization|(?:set-)?cookie|x-api-key):[ \t]*"
+        r"(?P<value>[^\s\"'\\][^\"'\\\r\n]*)",
+        re.IGNORECASE,
+    ),
 )
-_HEADER = re.compile(r"(?im)^((?:proxy-)?authorization|(?:set-)?cookie|x-api-key):[ \t]*(?!\[redacted\]$)\S.*$")
 # 13 to 19 digits in a card issuer's range (ISO/IEC 7812), bare or in groups
-_CARD = re.compile(r"(?<![\w.-])[3-6](?:[ -]?\d){12,18}(?![\w.-]?\d)")
+_CARD = re.compile(rf"(?:(?<![\w.-])|{_ESCAPE})[3-6](?:[ -]?\d){{12,18}}(?![\w.-]?\d|[eE][+-])")
 
 
 def redact(text: str) -> str:
     """`text` with every secret that the rules know replaced by `[redacted]` (a bare JSON number by `null`)."""
-    text = _by_key(text)
+    text = _CARD.sub(_card, _by_key(text))
     for pattern in _PATTERNS:
         text = pattern.sub(_replace, text)
-    text = _HEADER.sub(rf"\1: {REDACTED}", text)
-    return _CARD.sub(_card, text)
+    return text
 
 
 def _replace(match: re.Match) -> str:
@@ -57,8 +74,8 @@ def _replace(match: re.Match) -> str:
 def _card(match: re.Match) -> str:
     if not _luhn(re.sub(r"\D", "", match[0])):
         return match[0]
-    bare = match[0].isdigit() and match.string[: match.start()].rstrip()[-1:] in (":", ",", "[")
-    return "null" if bare else REDACTED
+    before = match.string[max(match.start() - 40, 0) : match.start()].rstrip()[-1:]
+    return "null" if match[0].isdigit() and before in ("", ":", ",", "[") else REDACTED
 
 
 def _luhn(digits: str) -> bool:
@@ -67,36 +84,53 @@ def _luhn(digits: str) -> bool:
     return sum(d - 9 if d > 9 else d for d in doubled) % 10 == 0
 
 
+def _level(slashes: str) -> int:
+    """How many strings a quote behind `slashes` is nested in: JSON puts 2^k - 1 backslashes before it at level k.
+
+    More may stand before those, and belong to the text; each of them is doubled k + 1 times, so that the number's
+    trailing ones, in binary, still say the level.
+    """
+    return ((len(slashes) ^ (len(slashes) + 1)).bit_length()) - 1
+
+
 def _by_key(text: str) -> str:
-    parts, done = [], 0
+    parts, done, read, depth = [], 0, 0, 0
     for key in _KEY.finditer(text):
         if key.start() < done:
             continue  # inside a value that is already gone
-        slashes, quote = key["slashes"], key["quote"]
-        end = _value_end(text, key.end(), slashes, quote)
+        level = _level(key["slashes"])
+        if key["quote"] == "'":  # Python's way of writing: as deep as the double quotes that are open around it
+            for slashes in re.findall(r'(?<!\\)(\\*)"', text[read : key.start()]):
+                depth = min(_level(slashes), depth) if _level(slashes) != depth else depth + 1
+            read, level = key.start(), depth
+        end = _value_end(text, key.end(), level, key["quote"])
         value = text[key.end() : end]
         if value and value != "null":
-            is_text = value.startswith(slashes + quote)
-            parts += [text[done : key.end()], f"{slashes}{quote}{REDACTED}{slashes}{quote}" if is_text else "null"]
+            opening = re.match(r"\\*[\"']", value)
+            parts += [text[done : key.end()], f"{opening[0]}{REDACTED}{opening[0]}" if opening else "null"]
             done = end
     return "".join([*parts, text[done:]])
 
 
-def _value_end(text: str, start: int, slashes: str, quote: str) -> int:
-    """Where the JSON value that starts at `start` ends; the end of the text if it was cut off.
+def _value_end(text: str, start: int, level: int, quote: str) -> int:
+    """Where the value that starts at `start`, and whose key has its quotes at `level`, ends.
 
-    At nesting level k a quote is written with 2^k - 1 backslashes. A run of backslashes before a quote closes the
-    string of that level when its length is 2^k - 1 modulo 2^(k+1); any other belongs to the text inside.
+    That is the end of the string around it, or of the text, if it was cut off before.
     """
-    level, depth, inside = len(slashes), 0, False
-    for mark in re.compile(rf"(?<!\\)(\\*){quote}|[\[\]{{}},]|[\s]").finditer(text, start):
+    opened, depth = None, 0
+    for mark in _MARK.finditer(text, start):
         found = mark[0]
-        if found.endswith(quote):
-            if len(mark[1]) % (2 * (level + 1)) == level:
-                inside = not inside
-                if not inside and depth == 0:
+        if mark["quote"]:
+            at = _level(mark["slashes"])
+            if mark["quote"] == '"' and at < level:
+                return mark.start()
+            if opened == (mark["quote"], at):
+                opened = None
+                if depth == 0:
                     return mark.end()
-        elif inside:
+            elif opened is None and (quote == "'" or (mark["quote"] == '"' and at == level)):
+                opened = mark["quote"], at
+        elif opened:
             continue
         elif found in "[{":
             depth += 1

@@ -1,0 +1,79 @@
+"""`toolresults count`: the same numbers as the package, from files as people have them."""
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from toolresults.cli import cli
+from toolresults.tokens import ENCODINGS, count_tokens
+
+TEXT = "→ Việt: <|endoftext|> is plain text here.\r\n"
+
+
+def count(*arguments: str, given: bytes | None = None):
+    return CliRunner().invoke(cli, ["count", *arguments], input=given)
+
+
+def test_exact_estimate_characters_and_bytes(tmp_path):
+    path = tmp_path / "text.txt"
+    path.write_bytes(TEXT.encode("utf-8"))
+    shown = count(str(path)).stdout
+    numbers = [int(line.split()[0].replace(",", "")) for line in shown.splitlines()]
+    assert numbers == [count_tokens(TEXT), len(TEXT) // 4, len(TEXT), len(TEXT.encode("utf-8"))]
+    assert "o200k_base" in shown
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_number_alone_for_scripts(encoding):
+    result = count("--quiet", "--encoding", encoding, given=TEXT.encode("utf-8"))
+    assert result.stdout == f"{count_tokens(TEXT, encoding)}\n"
+
+
+def test_every_encoding_at_once():
+    result = count("-q", "--encoding", "all", "-", given=TEXT.encode("utf-8"))
+    assert [int(line) for line in result.stdout.splitlines()] == [count_tokens(TEXT, name) for name in ENCODINGS]
+
+
+@pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "utf-32"])
+def test_a_byte_order_mark_is_read_and_not_counted(codec):
+    assert count("-q", given=TEXT.encode(codec)).stdout == f"{count_tokens(TEXT)}\n"
+
+
+def test_no_text_is_no_tokens():
+    result = count(given=b"")
+    assert result.exit_code == 0
+    assert [line.split()[0] for line in result.stdout.splitlines()] == ["0"] * 4
+
+
+@pytest.mark.parametrize("data", [b"caf\xe9 au lait", b"\xff\xfea", b"\x80"])
+def test_bytes_that_are_not_text_are_one_clear_line(data):
+    result = count(given=data)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "is not UTF-" in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_mistakes_at_the_keyboard(tmp_path):
+    assert count(str(tmp_path / "no.txt")).exit_code == 2
+    assert count(str(tmp_path)).exit_code == 2
+    wrong = count("--encoding", "gpt-4", given=b"x")
+    assert wrong.exit_code == 2
+    assert "o200k_base, cl100k_base, qwen3.5, all" in wrong.stderr
+
+
+def test_the_command_counts_a_pipe():
+    run = [sys.executable, "-m", "toolresults", "count", "-q"]
+    result = subprocess.run(run, input=TEXT.encode("utf-8"), capture_output=True)
+    assert (result.returncode, result.stdout.split(), result.stderr) == (0, [str(count_tokens(TEXT)).encode()], b"")
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; from click.testing import CliRunner; from toolresults.cli import cli;"
+        "[CliRunner().invoke(cli, a, catch_exceptions=False) for a in (['--help'], ['count', '--help'], "
+        "['call', '--help'], ['audit', '--help'])];"
+        "print({'toktok', 'tiktoken', 'duckdb', 'pydantic', 'rich', 'pandas', 'matplotlib'} & set(sys.modules))"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
+    assert result.stdout.strip() == "set()"
