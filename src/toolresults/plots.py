@@ -113,14 +113,17 @@ def filter_costs(frame: pd.DataFrame, cap: int = 25_000) -> Axes:
     """
     _, ax = plt.subplots()
     tokens = frame["tokens for the model"]
-    bars = ax.barh(frame.index, tokens, color=[GREEN if n <= cap else BLUE for n in tokens])
-    ax.bar_label(bars, [f"{rows:,} rows" for rows in frame["rows read"]], padding=4)
+    # dots, not bars: a log scale has no zero for a bar to start from
+    ax.scatter(tokens, frame.index, s=90, color=[GREEN if n <= cap else BLUE for n in tokens], zorder=3)
+    for name, rows, n in zip(frame.index, frame["rows read"], tokens, strict=True):
+        ax.annotate(
+            f"{n:,} tokens, {rows:,} rows", (n, name), (-9, 0), textcoords="offset points", ha="right", va="center"
+        )
     ax.set_xscale("log")
-    ax.set_xlim(100, tokens.max() * 6)
+    ax.set_xlim(min(tokens.min(), cap) / 100, tokens.max() * 3)
     ax.invert_yaxis()
-    ax.grid(axis="y", visible=False)
     budget_line(ax, cap, name="cap", horizontal=False)
-    return label(ax, title="Each filter helps; few reach the cap", x="tokens, log scale", y="filter")
+    return label(ax, title="One filter leaves far too much; several may fit", x="tokens, log scale", y="filter")
 
 
 def paging_faults(frame: pd.DataFrame) -> Axes:
@@ -129,10 +132,10 @@ def paging_faults(frame: pd.DataFrame) -> Axes:
     `frame` has the columns `paging`, `page`, `repeated` and `skipped`, the last two counted from the first page on.
     """
     _, ax = plt.subplots()
-    for paging, style_of_line in (("offset", "-"), ("keyset", "--")):
-        part = frame[frame["paging"] == paging]
-        for fault, colour in (("repeated", BLUE), ("skipped", RED)):
-            ax.plot(part["page"], part[fault], style_of_line, color=colour, label=f"{fault}, {paging} paging")
+    offset, keyset = (frame[frame["paging"] == paging] for paging in ("offset", "keyset"))
+    ax.plot(offset["page"], offset["repeated"], color=BLUE, label="offset: repeated")
+    ax.plot(offset["page"], offset["skipped"], color=RED, label="offset: skipped")
+    ax.plot(keyset["page"], keyset["repeated"] + keyset["skipped"], color=GREEN, label="keyset: repeated or skipped")
     ax.legend(loc="upper left")
     title = "Offset paging repeats and skips rows while the list moves; keyset paging does not"
     return label(ax, title=title, x="page", y="rows so far")
@@ -192,26 +195,46 @@ def headline_figure(frame: pd.DataFrame, budget: int = 25_000) -> Figure:
     return figure
 
 
-def save_figure(figure: Figure, path: str | Path, description: str) -> None:
-    """Write *figure* as an SVG file of the same bytes each time, with *description* for who cannot see it."""
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    with matplotlib.rc_context({"svg.hashsalt": RC["svg.hashsalt"]}):
-        metadata = {"Date": None, "Creator": None, "Description": description}
+def headline_description(frame: pd.DataFrame) -> str:
+    """The headline figure in words, for those who cannot see it."""
+    return "Tokens after each step: " + ", ".join(f"{row.step} {row.exact:,}" for row in frame.itertuples())
+
+
+def save_headline(frame: pd.DataFrame, path: str | Path) -> None:
+    """Write the headline figure as SVG, the same bytes for the same *frame*; README shows ``docs/headline.svg``."""
+    with matplotlib.rc_context(RC):
+        figure = headline_figure(frame)
+        metadata = {"Date": None, "Creator": None, "Description": headline_description(frame)}
         figure.savefig(path, format="svg", metadata=metadata)
+        plt.close(figure)
 
 
 def estimate_figure(by_script: pd.Series, by_format: pd.DataFrame) -> Figure:
     """The estimate as a share of the exact count: per script (a ratio each), and per format (a row each, a column a
-    data set)."""
+    data set). Bars start at 1, where the estimate is right."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH * 1.2, HEIGHT * 1.1))
     ratios = by_script.sort_values(ascending=False)
-    bars = left.barh(ratios.index, ratios, color=[ORANGE if r < 1 else BLUE for r in ratios])
-    left.bar_label(bars, [f"{r:.2f}" for r in ratios], padding=3)
+    left.barh(ratios.index, ratios - 1, left=1, color=[ORANGE if r < 1 else BLUE for r in ratios])
+    for place, ratio in enumerate(ratios):
+        left.annotate(
+            f"{ratio:.2f}",
+            (ratio, place),
+            xytext=(-4 if ratio < 1 else 4, 0),
+            textcoords="offset points",
+            ha="right" if ratio < 1 else "left",
+            va="center",
+        )
     left.set_xscale("log")
-    left.set_xlim(0.1, 100)
-    label(left, title="By script: from 7 times too low…", x="estimate ÷ exact (log scale)", y="what the text is")
-    by_format.iloc[::-1].plot.barh(ax=right, width=0.75)
-    label(right, title="By format: the sign changes", x="estimate ÷ exact", y="how the JSON is written")
+    left.set_xlim(0.05, 150)
+    low, high = 1 / ratios.min(), ratios.max()
+    label(
+        left,
+        title=f"{low:.0f} times too low to {high:.0f} times too high",
+        x="estimate ÷ exact (log scale)",
+        y="what the text is",
+    )
+    (by_format.iloc[::-1] - 1).plot.barh(ax=right, left=1, width=0.75, legend=False)
+    label(right, title="White space changes the sign", x="estimate ÷ exact", y="how the JSON is written")
     handles, names = right.get_legend_handles_labels()
     right.legend(handles[::-1], names[::-1], loc="upper center", bbox_to_anchor=(0.4, -0.16), ncols=3, fontsize=11)
     for ax in (left, right):

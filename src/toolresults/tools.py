@@ -25,6 +25,8 @@ from typing import Annotated, Any, get_type_hints
 from pydantic import BeforeValidator, ConfigDict, ValidationError, create_model
 
 from .results.budget import BUDGET, BudgetError, longest_fit
+from .results.cursor import CursorError
+from .results.payload import OffsetError
 from .results.shape import clean, cut
 from .tokens import count_tokens, repair, to_json
 
@@ -118,7 +120,7 @@ class Tool:
             given = {name: getattr(checked, name) for name in checked.model_fields_set}
             result = self.function(**given)
             text = result if isinstance(result, str) else "" if result is None else to_json(result)
-        except ToolError as error:
+        except (ToolError, CursorError, OffsetError) as error:
             return self.error(str(error))
         except ValidationError as error:
             return self.error(_explain(error, self.parameters))

@@ -188,7 +188,7 @@ def rows_that_fit(texts: list[str], tokens: list[int], budget: int, encoding: st
     n = bisect_right(list(accumulate(tokens)), budget)
     while n and not fits(n):
         n -= 1
-    while False:
+    while n < len(texts) and fits(n + 1):
         n += 1
     return n
 

@@ -36,7 +36,7 @@ def window(
     """
     text = redact(text)
     if not 0 <= offset <= max(len(text) - 1, 0):
-        raise OffsetError(f"offset {offset} is outside this payload: use 0 to {max(len(text) - 1, 0)}")
+        raise OffsetError(f"offset {offset} is outside this payload: use 0 to {max(len(text) - 1, 0)}.")
     size, changed = clamp("max_chars", max_chars, 1, ceiling)
     size = max(min(size, len(text) - offset), 1)
 

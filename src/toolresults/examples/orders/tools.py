@@ -13,8 +13,8 @@ from typing import Annotated, Literal
 from pydantic import Field, WithJsonSchema
 
 from ...results.budget import BUDGET, BudgetError, clamp, page
-from ...results.cursor import CursorError, Cursors
-from ...results.payload import OffsetError, window
+from ...results.cursor import Cursors
+from ...results.payload import window
 from ...results.redact import redact
 from ...results.shape import TEXT_CAP, cut, shape
 from ...tools import Moment, Number, Tool, ToolError, Whole
@@ -76,11 +76,7 @@ def order_tools(
         )
         limit, lowered = clamp("limit", limit, 1, MAX_LIMIT)
         binding = {"tool": "search_orders", "filter": wanted, "sort": "placed_at,order_id desc", "caller": caller}
-        try:
-            after = None if cursor is None else _key(cursors.read(cursor, binding=binding))
-        except CursorError as error:
-            raise ToolError(str(error)) from None
-
+        after = None if cursor is None else _key(cursors.read(cursor, binding=binding))
         total, found = store.snapshot_page(wanted, after=after, limit=limit + 1, columns=_COLUMNS)
         rows, more = [_safe(row) for row in found[:limit]], len(found) > limit
 
@@ -106,10 +102,7 @@ def order_tools(
     ) -> str:
         """Reads a long field of an order in windows of characters. Secrets are redacted."""
         text = _field(store, payload_ref)
-        try:
-            return window(text, ref=payload_ref, offset=offset, max_chars=max_chars, budget=budget)
-        except OffsetError as error:
-            raise ToolError(f"{error}.") from None
+        return window(text, ref=payload_ref, offset=offset, max_chars=max_chars, budget=budget)
 
     return {tool.__name__: Tool(tool, budget=budget) for tool in (search_orders, get_order_payload)}
 

@@ -1,0 +1,41 @@
+"""What the figures show: the plotted data, never the pixels."""
+
+import matplotlib
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+from matplotlib.colors import to_hex
+
+from toolresults import plots
+
+
+@pytest.fixture(autouse=True)
+def no_window():
+    matplotlib.use("Agg")
+    yield
+    plt.close("all")
+
+
+def test_filters_under_the_cap_stand_out():
+    frame = pd.DataFrame({"rows read": [900, 3], "tokens for the model": [25_001, 25_000]}, index=["all", "few"])
+    ax = plots.filter_costs(frame, cap=25_000)
+    dots = ax.collections[0]
+    assert dots.get_offsets()[:, 0].tolist() == [25_001, 25_000]
+    assert [to_hex(colour).upper() for colour in dots.get_facecolors()] == [plots.BLUE, plots.GREEN]
+    assert "900 rows" in ax.texts[0].get_text()
+
+
+def test_where_to_filter_shows_megabytes_beside_millions_of_tokens():
+    frame = pd.DataFrame(
+        {"MB on the wire": [16.5, 4.0], "tokens for the model": [5_500_000, 1_400_000]}, index=["a", "b"]
+    )
+    left, right = plots.where_to_filter(frame).axes
+    assert [bar.get_width() for bar in left.patches] == [16.5, 4.0]
+    assert [bar.get_width() for bar in right.patches] == [5.5, 1.4]
+
+
+def test_paging_faults_keeps_the_two_ways_of_paging_apart():
+    rows = [("offset", 1, 0, 0), ("offset", 2, 5, 1), ("keyset", 1, 0, 0), ("keyset", 2, 0, 2)]
+    ax = plots.paging_faults(pd.DataFrame(rows, columns=["paging", "page", "repeated", "skipped"]))
+    shown = {line.get_label(): list(line.get_ydata()) for line in ax.lines}
+    assert shown == {"offset: repeated": [0, 5], "offset: skipped": [0, 1], "keyset: repeated or skipped": [0, 2]}
