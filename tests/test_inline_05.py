@@ -22,7 +22,9 @@ for cell in NOTEBOOK.cells:
         exec(cell.source, INLINE)
 
 CURSORS = Cursors(["key"], clock=lambda: 1_782_907_200)
-ROW = st.fixed_dictionaries({"customer": st.text(max_size=30), "amount": st.integers(0, 10**6), "note": st.text(max_size=60)})
+ROW = st.fixed_dictionaries(
+    {"customer": st.text(max_size=30), "amount": st.integers(0, 10**6), "note": st.text(max_size=60)}
+)
 
 
 def framed(size: int, more: bool):

@@ -39,3 +39,24 @@ def test_paging_faults_keeps_the_two_ways_of_paging_apart():
     ax = plots.paging_faults(pd.DataFrame(rows, columns=["paging", "page", "repeated", "skipped"]))
     shown = {line.get_label(): list(line.get_ydata()) for line in ax.lines}
     assert shown == {"offset: repeated": [0, 5], "offset: skipped": [0, 1], "keyset: repeated or skipped": [0, 2]}
+
+
+def test_a_share_under_one_per_cent_is_not_shown_as_zero():
+    frame = pd.DataFrame({"share": [0.25, 0.005]}, index=["chat thread", "orders"])
+    ax = plots.concise_share(frame)
+    assert [bar.get_width() for bar in ax.patches] == [25, 0.5]
+    assert [text.get_text() for text in ax.texts[:2]] == ["25%", "< 1%"]
+
+
+def test_follow_ups_stand_on_the_first_pages():
+    frame = pd.DataFrame({"fields": ["one", "all"], "first page": [700, 8_500], "follow-ups": [7_100, 0]})
+    first, extra = plots.trimming(frame).containers
+    assert [bar.get_height() for bar in first] == [bar.get_y() for bar in extra] == [700, 8_500]
+    assert [bar.get_height() for bar in extra] == [7_100, 0]
+
+
+def test_filled_budgets_are_per_cent_of_the_budget():
+    frame = pd.DataFrame({"halving": [0.5, 1.0], "exactly": [0.75, 1.0]}, index=[200, 400])
+    lines = plots.budget_filled(frame).lines
+    assert [line.get_ydata().tolist() for line in lines] == [[50, 100], [75, 100]]
+    assert lines[0].get_xdata().tolist() == [200, 400]

@@ -116,11 +116,9 @@ def filter_costs(frame: pd.DataFrame, cap: int = 25_000) -> Axes:
     # dots, not bars: a log scale has no zero for a bar to start from
     ax.scatter(tokens, frame.index, s=90, color=[GREEN if n <= cap else BLUE for n in tokens], zorder=3)
     for name, rows, n in zip(frame.index, frame["rows read"], tokens, strict=True):
-        ax.annotate(
-            f"{n:,} tokens, {rows:,} rows", (n, name), (-9, 0), textcoords="offset points", ha="right", va="center"
-        )
+        ax.annotate(f"{rows:,} rows", (n, name), (9, 0), textcoords="offset points", va="center")
     ax.set_xscale("log")
-    ax.set_xlim(min(tokens.min(), cap) / 100, tokens.max() * 3)
+    ax.set_xlim(min(tokens.min(), cap) / 3, tokens.max() * 12)
     ax.invert_yaxis()
     budget_line(ax, cap, name="cap", horizontal=False)
     return label(ax, title="One filter leaves far too much; several may fit", x="tokens, log scale", y="filter")
@@ -148,6 +146,7 @@ def concise_share(frame) -> Axes:
     ax.bar_label(bars, [f"{share:.0%}" if share >= 0.01 else "< 1%" for share in frame["share"]], padding=4)
     ax.axvline(100 / 3, color=RED, linestyle="--", linewidth=1.5)
     ax.annotate("published: one third", (100 / 3 + 1, -0.35), color=RED, va="center")
+    ax.set_xlim(0, max(50, 110 * frame["share"].max()))  # room for the text beside the line
     ax.invert_yaxis()
     return label(ax, title="How much is left depends on the rows", x="concise tokens (% of detailed)", y="rows of")
 
@@ -158,7 +157,7 @@ def trimming(frame) -> Axes:
     ax.bar(frame["fields"], frame["first page"], color=BLUE, label="first pages")
     ax.bar(frame["fields"], frame["follow-ups"], bottom=frame["first page"], color=ORANGE, label="follow-up calls")
     ax.legend()
-    return label(ax, title="Too few fields cost more than too many", x="fields of a row, one more each", y="tokens")
+    return label(ax, title="Too few fields cost as much as too many", x="fields of a row, one more each", y="tokens")
 
 
 def budget_filled(frame) -> Axes:
@@ -168,7 +167,7 @@ def budget_filled(frame) -> Axes:
         ax.plot(frame.index, 100 * frame[column], color=color, label=column)
     ax.set_ylim(0, 105)
     ax.legend(loc="lower right")
-    return label(ax, title="Halving leaves up to half of a budget empty", x="budget (tokens)", y="filled (%)")
+    return label(ax, title="Halving leaves nearly half of some budgets empty", x="budget (tokens)", y="filled (%)")
 
 
 def _axes() -> Axes:

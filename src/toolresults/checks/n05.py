@@ -30,7 +30,9 @@ def exercise_1(answer: object) -> None:
         answer,
         lambda _: letter == "d",
         "it says which limit held, and the parameter that it names exists and goes on.",
-        hints.get(letter, "answer with one letter, such as 'a'.") if isinstance(letter, str) else "answer with a letter.",
+        hints.get(letter, "answer with one letter, such as 'a'.")
+        if isinstance(letter, str)
+        else "answer with a letter.",
     )
 
 

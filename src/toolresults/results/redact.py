@@ -7,6 +7,7 @@ plain text, on JSON, and on JSON inside JSON, where quotes carry backslashes; va
 """
 
 import re
+from functools import lru_cache
 
 REDACTED = "[redacted]"
 
@@ -23,7 +24,7 @@ _SPACE = r"(?:\s|\\+[nrt])*+"  # line breaks of nested JSON are escapes
 _KEY = re.compile(
     rf"(?<!\\)(?P<slashes>\\*+)(?P<quote>[\"']){_NAME}(?P=slashes)(?P=quote){_SPACE}:{_SPACE}", re.IGNORECASE
 )
-_MARK = re.compile(r"(?<!\\)(?P<slashes>\\*)(?P<quote>[\"'])|[\[\]{},\s]")
+_MARK = re.compile(r"(?<!\\)(?P<slashes>\\*)(?P<quote>[\"'])|(?<!\\)\\+[nrt]|[\[\]{},\s]")
 
 # In JSON, the letter before a secret may be the end of an escape, as in `\nsk-…` or `\u0026token=…`
 _ESCAPE = r"(?<=\\[nrtbf])|(?<=\\u[0-9a-fA-F]{4})"
@@ -57,8 +58,15 @@ _PATTERNS = (
 _CARD = re.compile(rf"(?:(?<![\w.-])|{_ESCAPE})[3-6](?:[ -]?\d){{12,18}}(?![\w.-]?\d|[eE][+-])")
 
 
+@lru_cache(maxsize=8)  # all windows of a payload, one after the other, begin with the redacted whole
 def redact(text: str) -> str:
     """`text` with every secret that the rules know replaced by `[redacted]` (a bare JSON number by `null`)."""
+    while (redacted := _pass(text)) != text:
+        text = redacted  # a secret that was glued to another can be seen only now
+    return text
+
+
+def _pass(text: str) -> str:
     text = _CARD.sub(_card, _by_key(text))
     for pattern in _PATTERNS:
         text = pattern.sub(_replace, text)
