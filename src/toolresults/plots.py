@@ -81,7 +81,8 @@ def budget_line(ax: Axes, tokens: int = 25_000, *, name: str = "budget", horizon
         ax.annotate(text, (0.995, tokens), xycoords=("axes fraction", "data"), ha="right", va="bottom", color=RED)
     else:
         ax.axvline(tokens, color=RED, linestyle="--", linewidth=1.5)
-        ax.annotate(text, (tokens, 0.995), xycoords=("data", "axes fraction"), va="top", color=RED, rotation=90)
+        place = {"xytext": (6, -4), "textcoords": "offset points", "va": "top"}
+        ax.annotate(text, (tokens, 1), xycoords=("data", "axes fraction"), color=RED, **place)
 
 
 def where_to_filter(frame: pd.DataFrame) -> Figure:
