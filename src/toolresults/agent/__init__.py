@@ -1,1 +1,1 @@
-"""The loop that runs an agent's tools on the real SDKs, and what it costs: knows no example, and imports no SDK early."""
+"""The loop that runs an agent's tools on the real SDKs, and its bill. Knows no example; imports an SDK only on use."""

@@ -17,10 +17,14 @@ from ..tokens import count_many, to_json
 
 
 class Part(NamedTuple):
-    """One piece of a request's text; `breakpoint`: an Anthropic cache breakpoint stands at its end."""
+    """One piece of a request's text.
+
+    `breakpoint`: whether an Anthropic cache breakpoint stands at its end: its `ttl` ("5m", "1h") if it names one, else
+    True; False for none.
+    """
 
     text: str
-    breakpoint: bool = False
+    breakpoint: bool | str = False
 
 
 def request_parts(api: str, body: Mapping[str, Any]) -> list[Part]:
@@ -30,6 +34,8 @@ def request_parts(api: str, body: Mapping[str, Any]) -> list[Part]:
         parts += message_parts(api, {"role": "system", "content": body["system"]})
     for message in body.get("messages") or ():
         parts += message_parts(api, message)
+    if body.get("cache_control") and parts and not parts[-1].breakpoint:  # automatic caching: a mark on the last block
+        parts[-1] = Part(parts[-1].text, _mark(body))
     return parts
 
 
@@ -89,7 +95,12 @@ def _text(content: Any) -> str:
 
 
 def _part(header: str, text: str, block: Mapping[str, Any] | None = None) -> Part:
-    return Part(f"{header}\n{text}\n", bool(block and block.get("cache_control")))
+    return Part(f"{header}\n{text}\n", _mark(block or {}))
+
+
+def _mark(block: Mapping[str, Any]) -> bool | str:
+    mark = block.get("cache_control")
+    return mark.get("ttl") or True if mark else False
 
 
 def _bare(block: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,9 @@
 """The two tools that an agent gets in front of the order system: `search_orders` and `get_order_payload`.
 
-tools = order_tools(OrderStore.open(), keys=["secret"], caller="ana")
-tools["search_orders"].call({"status": "refunded", "limit": 10}).text
+The host gives the store, keys, caller, budget and clock when it builds them; the model gives the rest.
+
+    tools = order_tools(OrderStore.open(), keys=["secret"], caller="ana")
+    tools["search_orders"].call({"status": "refunded", "limit": 10}).text
 """
 
 import re
