@@ -1,7 +1,9 @@
 """Large fields behind a reference: a listing shows the ref, a second tool reads the field in windows.
 
-window("abc" * 9000, ref="pay_000123", offset=0, max_chars=2000)
-# {"payload_ref":"pay_000123","offset":0,"text":"…","next_offset":2000,"total_chars":27000,"truncated":true}
+A model that reads a window and needs more asks again with its `next_offset`.
+
+    window("abc" * 9000, ref="pay_000123", offset=0, max_chars=2000)
+    # {"payload_ref":"pay_000123","offset":0,"text":"…","next_offset":2000,"total_chars":27000,"truncated":true}
 """
 
 from ..tokens import count_tokens, to_json

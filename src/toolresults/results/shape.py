@@ -1,7 +1,9 @@
 """Shaping a row: keep the fields that the reader asked for, and cap long text before anything is counted.
 
-shape({"id": 1, "body": "x" * 400_000}, caps={"body": 200}, ref=lambda row, field: f"body_{row['id']}")
-# {"id": 1, "body": "xxx…", "body_ref": "body_1"}
+What was cut is named by a ref, so that nothing is lost.
+
+    shape({"id": 1, "body": "x" * 400_000}, caps={"body": 200}, ref=lambda row, field: f"body_{row['id']}")
+    # {"id": 1, "body": "xxx…", "body_ref": "body_1"}
 """
 
 import base64
