@@ -8,7 +8,7 @@ BIN := .venv/bin
 endif
 STAMP := .venv/.installed
 
-.PHONY: run test lab notebooks clean
+.PHONY: run test lab notebooks bench clean
 .DEFAULT_GOAL := run
 
 run: $(STAMP)
@@ -22,6 +22,9 @@ lab: $(STAMP)
 
 notebooks: $(STAMP)
 	@$(BIN)/toolresults notebooks
+
+bench: $(STAMP)
+	@$(BIN)/toolresults bench
 
 clean:
 	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -18,6 +18,7 @@ COMMANDS = {
     "call": ("toolresults.commands.call:call", "Call a tool as a model would, and print what the model would see."),
     "count": ("toolresults.commands.count:count", "Count the tokens of a file or of standard input."),
     "audit": ("toolresults.commands.audit:audit", "Say what makes your JSON large, and what to do first."),
+    "bench": ("toolresults.commands.bench:bench", "Run the benchmarks that are not part of a notebook."),
     "notebooks": ("toolresults.commands.workbook:notebooks", "Refresh the notebooks' committed outputs."),
     "test": ("toolresults.commands.workbook:test", "Run the tests: the package and every notebook."),
 }

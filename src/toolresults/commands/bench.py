@@ -1,0 +1,17 @@
+"""`toolresults bench [NAME…]`: the measurements that are not part of a notebook's run."""
+
+import importlib
+
+import click
+
+BENCHMARKS = {"counting": "count_tokens against raw tiktoken, in seconds"}
+"""Each is a module of `toolresults.bench` with a `report()` that measures and returns text."""
+
+
+@click.command()
+@click.argument("names", nargs=-1, type=click.Choice(list(BENCHMARKS)), metavar="[NAME]...")
+def bench(names: tuple[str, ...]) -> None:
+    """Run the benchmarks NAME (all of them by default) and print what they measured."""
+    for name in names or BENCHMARKS:
+        click.echo(f"{name}: {BENCHMARKS[name]}")
+        click.echo(importlib.import_module(f"toolresults.bench.{name}").report())
