@@ -60,3 +60,15 @@ def test_filled_budgets_are_per_cent_of_the_budget():
     lines = plots.budget_filled(frame).lines
     assert [line.get_ydata().tolist() for line in lines] == [[50, 100], [75, 100]]
     assert lines[0].get_xdata().tolist() == [200, 400]
+
+
+def test_reading_is_drawn_in_per_cent_beside_the_whole_and_the_budget():
+    frame = pd.DataFrame({"windows of 9 characters": [60, 130]}, index=[0.5, 1.0])
+    ax = plots.reading(frame, whole=120, budget=50)
+    lines = [(line.get_xdata(), line.get_ydata()) for line in ax.lines]
+    assert [list(axis) for axis in lines[0]] == [[50, 100], [60, 130]]
+    assert [list(y) for _, y in lines[1:]] == [[120, 120], [50, 50]]
+    assert [text.get_text() for text in ax.texts] == [
+        "the payload in one result: 120 tokens",
+        "budget of one result: 50 tokens",
+    ]

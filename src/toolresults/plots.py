@@ -255,3 +255,19 @@ def fields_figure(frames: dict[str, pd.DataFrame]) -> Figure:
     handles, names = axes[0][0].get_legend_handles_labels()
     axes[0][0].legend(handles[::-1], names[::-1], loc="lower right")
     return figure
+
+
+def reading(frame: pd.DataFrame, whole: int, budget: int = 25_000) -> Axes:
+    """Tokens spent (columns, one a size of window) by the share of a payload that was read (index, a fraction), against
+    the payload in one result (*whole*, tokens) and the *budget* that it would have to pass."""
+    ax = _axes()
+    for name, colour in zip(frame.columns, (BLUE, ORANGE, GREEN), strict=False):
+        ax.plot(100 * frame.index, frame[name], color=colour, label=name)
+    ax.axhline(whole, color=GREY, linewidth=1.5)
+    ax.annotate(f"the payload in one result: {whole:,} tokens", (1, whole), va="bottom", color=GREY)
+    budget_line(ax, budget, name="budget of one result")
+    ax.yaxis.set_major_formatter("{x:,.0f}")
+    ax.legend(loc="upper left", bbox_to_anchor=(0, 0.82))
+    return label(
+        ax, title="A window costs what it shows: stop early", x="share of the payload read (%)", y="tokens of results"
+    )

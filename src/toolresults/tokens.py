@@ -14,7 +14,6 @@ import enum
 import json
 import math
 import os
-import re
 import uuid
 from collections.abc import Iterable, Mapping, Set
 from functools import lru_cache
