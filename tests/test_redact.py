@@ -183,6 +183,12 @@ def test_bare_numbers_become_null_and_what_only_looks_like_a_card_stays():
         assert redact(number) == number
 
 
+def test_a_secret_glued_to_another_is_found_too():
+    key = BODIES["private key"]
+    assert redact(f"{key}4242 4242 4242 4242") == REDACTED * 2
+    assert redact(f"4242 4242 4242 4242{BODIES['card token']}") == REDACTED * 2
+
+
 def test_blanks_before_a_value_hide_nothing():
     assert redact('{"password"' + " " * 99 + ":" + "\n" * 99 + '"MARK"}').endswith('"[redacted]"}')
 
