@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolresults.results.budget import BudgetError, clamp, largest_fit, page
@@ -15,7 +15,8 @@ rows = st.lists(st.fixed_dictionaries({"name": texts, "n": st.integers(), "other
 
 
 def make_cursor(n: int) -> str:
-    return f"{n * 7919}:~ord_{n * 31:06d}.aYAOgA.{'TqEQ0scqocht5IAM-aqudg'[n % 9 :]}"
+    """Of a length that goes up and down with `n`, as a real cursor's does, and more."""
+    return f"{n * 7919}:~ord_{n * 31:06d}.aYAOgA.{'TqEQ0scqocht5IAM-aqudg'[: 4 + n * 5 % 19]}"
 
 
 def build(items, budget, **options):
@@ -35,8 +36,10 @@ def test_a_page_parses_and_is_never_over_budget(items, budget):
     assert ("note" in result) == (result["shown"] < len(items) or result["items"] != items)
 
 
-@given(rows, st.integers(100, 1200), st.sampled_from(["o200k_base", "cl100k_base", "qwen3.5"]))
-def test_no_row_that_would_have_fitted_is_left_out(items, budget, encoding):
+@settings(max_examples=300)
+@given(rows, st.sampled_from(["o200k_base", "cl100k_base", "qwen3.5"]), st.integers(0, 30), st.sampled_from([-1, 0, 1]))
+def test_no_row_that_would_have_fitted_is_left_out(items, encoding, near, delta):
+    """Against brute force, at budgets that some page fills to the token, or misses by one."""
     texts = [to_json(row) for row in items]
 
     def frame(n):
@@ -44,8 +47,20 @@ def test_no_row_that_would_have_fitted_is_left_out(items, budget, encoding):
         return f'{{"shown":{n},"items":[', f'],{note}"next_cursor":"{make_cursor(n)}"}}'
 
     pages = {n: ",".join(texts[:n]).join(frame(n)) for n in range(1, len(items) + 1)}
+    budget = count_tokens(pages.get(near, ""), encoding) + delta
     best = max((n for n, page in pages.items() if count_tokens(page, encoding) <= budget), default=0)
     assert largest_fit(texts, frame, budget, encoding) == (best, pages.get(best, ""))
+
+
+def test_a_page_is_found_whose_neighbours_carry_more_than_they_save():
+    """With five rows the cursor is much longer than with four, so the way down must not jump over four."""
+    rows = [to_json({"id": i, "name": "Ana"}) for i in range(5)]
+
+    def frame(n):
+        return '{"items":[', f'],"next_cursor":"{"k7" * 9 if n == 5 else n}"}}'
+
+    four = ",".join(rows[:4]).join(frame(4))
+    assert largest_fit(rows, frame, count_tokens(four)) == (4, four)
 
 
 def test_shrinking_fields_comes_before_dropping_rows():

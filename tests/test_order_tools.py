@@ -224,6 +224,13 @@ def test_no_secret_of_any_payload_reaches_a_model(real):
         assert "[redacted]" in whole
 
 
+@pytest.mark.parametrize("before", [0, 150, 185, 190, 195])
+def test_a_secret_in_a_note_is_gone_before_the_note_is_cut(before):
+    with OrderStore([order(1, note="x" * before + " tok_live_0123456789abcdef " + "y" * 300)]) as store:
+        text = search(store, {"response_format": "detailed"}).text
+    assert "tok" not in text
+
+
 def test_a_long_note_is_cut_with_a_ref_that_gives_it_back():
     note = "Ghi chú dài. " * 400
     with OrderStore([order(1, note=note)]) as store:
