@@ -72,3 +72,18 @@ def test_reading_is_drawn_in_per_cent_beside_the_whole_and_the_budget():
         "the payload in one result: 120 tokens",
         "budget of one result: 50 tokens",
     ]
+
+
+def test_a_sequence_has_an_arrow_for_each_step_and_a_box_for_a_step_alone():
+    ax = plots.sequence([("you", "model", "ask"), ("model", "model", "think"), ("model", "you", "answer")], "Who?")
+    arrows = [(text.xyann[0], text.xy[0]) for text in ax.texts if getattr(text, "arrow_patch", None)]
+    assert arrows == [(0, 1), (1, 0)]
+    assert [text.get_text() for text in ax.texts if text.get_text()] == ["you", "model", "ask", "think", "answer"]
+
+
+def test_model_calls_are_counted_and_summed_for_each_way():
+    frame = pd.DataFrame({"together": [400, 453, None], "one by one": [400, 410, 420]}, index=[1, 2, 3])
+    ax = plots.model_calls(frame)
+    assert [[bar.get_height() for bar in bars] for bars in ax.containers] == [[400, 453], [400, 410, 420]]
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert names == ["together: 2 calls, 853 tokens", "one by one: 3 calls, 1,230 tokens"]
