@@ -13,7 +13,7 @@ from toolresults.runner import find, read, run_notebook
 NOTEBOOKS = find(Path(__file__).resolve().parents[1] / "notebooks")
 SOLUTION = re.compile(r"<details>\s*<summary>Solution (\d+)</summary>(.*?)</details>", re.DOTALL | re.IGNORECASE)
 FENCED = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
-CHECK = re.compile(r"\bn\w+\.exercise_\d+\(")
+CHECK = re.compile(r"\b[nb]\d+\.exercise_\d+\(")
 
 
 def solutions(nb) -> list[str]:

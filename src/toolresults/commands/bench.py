@@ -4,7 +4,10 @@ import importlib
 
 import click
 
-BENCHMARKS = {"counting": "count_tokens against raw tiktoken, in seconds"}
+BENCHMARKS = {
+    "counting": "count_tokens against raw tiktoken, in seconds",
+    "tokens_per_turn": "tokens and money of each turn, one technique at a time (data/results; about two minutes)",
+}
 """Each is a module of `toolresults.bench` with a `report()` that measures and returns text."""
 
 

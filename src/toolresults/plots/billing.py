@@ -12,6 +12,9 @@ from .look import BLUE, GREEN, GREY, HEIGHT, ORANGE, PALETTE, PURPLE, RED, SKY, 
 OUTCOMES = {"correct": GREEN, "recoverable": SKY, "lost": GREY, "silently wrong": RED}
 """What became of a question, and its colour."""
 
+DENSE = 88
+"""Dots an inch of these figures: they are wide, and full of text, which makes a PNG large."""
+
 RAISES = 0.005
 """A bill that grows by less than half a per cent is drawn as one that stays."""
 
@@ -28,7 +31,7 @@ def technique_bill(tables: Mapping[str, pd.DataFrame], added: int, title: str) -
     first = next(iter(tables.values()))
     gap = [place + (0.7 if place >= added else 0) for place in range(len(first))]
     figure, (left, right) = plt.subplots(
-        1, 2, figsize=(WIDTH * 1.2, 0.55 * len(first) + 1.6), sharey=True, width_ratios=(3, 2)
+        1, 2, figsize=(WIDTH * 1.2, 0.55 * len(first) + 1.6), dpi=DENSE, sharey=True, width_ratios=(3, 2)
     )
     height, colors = 0.8 / len(tables), dict(zip(tables, (BLUE, ORANGE, PURPLE), strict=False))
     for k, (model, table) in enumerate(tables.items()):
@@ -86,7 +89,7 @@ def input_per_turn(frame: pd.DataFrame, window: int, title: str) -> Figure:
 
     A dashed line stands at *window*, the most tokens that the model takes; above it the request is refused.
     """
-    figure, ax = plt.subplots(figsize=(WIDTH, HEIGHT * 1.1))
+    figure, ax = plt.subplots(figsize=(WIDTH * 1.15, HEIGHT), dpi=DENSE)
     for name, color in zip(frame.columns, [*PALETTE, "black"], strict=False):
         line = frame[name].dropna()
         ax.plot(line.index, line, color=color)
@@ -104,7 +107,7 @@ def input_per_turn(frame: pd.DataFrame, window: int, title: str) -> Figure:
 
 def money_by_turn(panels: Mapping[str, pd.DataFrame], title: Sequence[str]) -> Figure:
     """Lines: cumulative US dollars after each turn (index), a column a technique; a panel a model, with its title."""
-    figure, row = plt.subplots(1, len(panels), figsize=(WIDTH * 1.15, HEIGHT * 0.85), squeeze=False)
+    figure, row = plt.subplots(1, len(panels), figsize=(WIDTH * 1.15, HEIGHT * 0.85), dpi=DENSE, squeeze=False)
     for ax, (model, frame), said in zip(row[0], panels.items(), title, strict=True):
         for name, color in zip(frame.columns, (GREEN, BLUE, RED, GREY), strict=False):
             ax.plot(frame.index, frame[name], color=color, label=name)

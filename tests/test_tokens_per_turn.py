@@ -1,0 +1,181 @@
+"""Benchmark b1: sessions billed as the real SDKs would meter them, and a results file that can be made again."""
+
+import json
+import re
+from collections import Counter
+from datetime import datetime
+from hashlib import sha256
+
+import pytest
+from anthropic import BadRequestError as AnthropicError
+from matplotlib import pyplot
+from openai import BadRequestError as OpenAIError
+
+from toolresults import plots
+from toolresults.agent.wire import fault
+from toolresults.bench import tokens_per_turn as bench
+from toolresults.bench.holding import hold, outcome, through_sdk, truth
+from toolresults.bench.needs import MOST_CALLS
+from toolresults.bench.questions import ROUNDS, TEN, THIRTY
+from toolresults.bench.techniques import TECHNIQUES
+from toolresults.examples.orders.store import OrderFilter, OrderStore
+from toolresults.paths import data_path
+from toolresults.tokens import count_tokens
+
+BOTH = pytest.mark.parametrize("api", ["openai", "anthropic"])
+
+
+@pytest.fixture(scope="module")
+def store():
+    with OrderStore.open() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return bench.load()
+
+
+def line(frame, name, api):
+    return frame[(frame["technique"] == name) & (frame["api"] == api)].reset_index(drop=True)
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("name", "needs"), [("budget", TEN), ("refs", TEN), ("clearing", THIRTY), ("clearing every turn", TEN)]
+)
+def test_the_bill_is_what_the_real_sdk_meters(store, api, name, needs):
+    sent, held = (play(api, TECHNIQUES[name], store, needs) for play in (through_sdk, hold))
+    assert held.session.messages == sent.messages and fault(api, sent.messages) is None
+    assert [turn.usage for turn in held.turns] == [turn.usage for turn in sent.ledger.turns]
+
+
+@pytest.mark.parametrize(("api", "refusal"), [("openai", OpenAIError), ("anthropic", AnthropicError)])
+def test_the_naive_session_is_refused_with_its_first_result(store, frame, api, refusal):
+    with pytest.raises(refusal) as caught:
+        through_sdk(api, TECHNIQUES["naive"], store)
+    read = line(frame, "naive", api)["input"][1]
+    assert read > 5_500_000 and str(read) in str(caught.value)
+    assert bench.summary(frame, api)["refused"]["naive"] == 2
+
+
+@pytest.mark.parametrize("name", [name for name in TECHNIQUES if not name.startswith("naive")])
+def test_the_committed_results_are_made_again(store, frame, name):
+    """The first round of the dear lines, the whole of the others; `toolresults bench` makes them all."""
+    api = "anthropic" if name in ("filter", "cap", "concise") else "openai"
+    turns = hold(api, TECHNIQUES[name], store, THIRTY if api == "openai" else TEN).turns
+    committed = line(frame, name, api)[: len(turns)]
+    for column in ("input", "cached_read", "cache_write", "output"):
+        assert [getattr(turn.usage, column) for turn in turns] == committed[column].to_list()
+    assert [turn.result_tokens for turn in turns] == committed["result_tokens"].to_list()
+    assert [float(turn.money) for turn in turns] == committed["money"].to_list()
+    assert [turn.tags.get("outcome", "") for turn in turns] == committed["outcome"].to_list()
+
+
+def test_the_naive_line_is_made_again(store, frame):
+    turns = hold("openai", TECHNIQUES["naive"], store, TEN[:2]).turns
+    assert [turn.usage.input for turn in turns] == line(frame, "naive", "openai")["input"][:4].to_list()
+
+
+def test_the_file_says_what_it_was_measured_with():
+    text = data_path(bench.RESULTS).read_text(encoding="utf-8")
+    about = dict(re.findall(r"^# (\w+): (.*)$", text, re.MULTILINE))
+    now = bench.about()
+    assert set(about) == set(now)
+    assert [about[name] for name in now if name != "versions"] == [now[name] for name in now if name != "versions"]
+    digest = sha256(text.encode("utf-8")).hexdigest()
+    assert digest in data_path("README.md").read_text(encoding="utf-8")
+
+
+def test_a_round_has_each_kind_once_and_is_ten_turns_where_one_result_holds_everything(frame):
+    assert [len({need.kind for need in round}) for round in ROUNDS] == [6, 6, 6]
+    naive = line(frame, "naive", "openai")
+    assert len(naive) == 30 and (naive["question"] <= 6).sum() == 10
+    assert bench.summary(frame, "openai", len(TEN))["turns"]["naive"] == 10
+
+
+def test_the_truths_are_those_of_the_store(store):
+    truths = {need.text: truth(need, store) for need in THIRTY}
+    assert None not in truths.values()
+    found = store.page(OrderFilter(status="refunded", region="south"), limit=2_000)
+    total = float(sum(row["amount"] for row in found if row["amount"] is not None))
+    assert truths["What do all orders refunded in the south come to?"] == pytest.approx(total)
+    count = store.count(OrderFilter(status="failed", region="north"))
+    assert truths["How many orders are there failed in the north?"] == count
+    payload = store.get("ord_008870")["raw_payload"]
+    status = re.search(r'"attempt":84,"status":(\d+)', payload)[1]
+    assert [value for text, value in truths.items() if "attempt 84" in text] == [status]
+    assert [value for text, value in truths.items() if text.startswith("You listed") and " Is " in text] == [
+        "yes", "no", "no"
+    ]  # fmt: skip
+
+
+def test_outcomes():
+    assert outcome(None, 1, 0) == "lost" and outcome(2, 1, 0) == "silently wrong"
+    assert outcome(1, 1, 0) == "correct" and outcome(1, 1, 2) == "recoverable"
+
+
+@BOTH
+def test_what_each_technique_does_to_the_bill(frame, api):
+    table = bench.summary(frame, api)
+    steps = [name for name, technique in TECHNIQUES.items() if technique.added]
+    assert (table.loc[steps[1:-1], "change"] < 1).all(), "each technique up to refs lowers the bill"
+    assert table["input"]["clearing"] < table["input"]["refs"] and table["peak"]["clearing"] < table["peak"]["refs"]
+    assert (table["change"]["clearing"] > 1) == (api == "anthropic"), "clearing raises it where writing is charged"
+    assert table["change"]["clearing every turn"] > 1.4
+    assert table["money"].idxmin() == "small budget" and table["answered"].idxmin() == "small budget"
+    assert (table["turns"]["refs"], table["turns"]["clearing"]) > (table["turns"]["budget"], table["turns"]["refs"])
+    assert (table[["correct", "recoverable", "lost", "silently wrong"]].sum(axis=1) == len(THIRTY)).all()
+
+
+def test_only_results_that_do_not_say_what_they_left_out_mislead(frame):
+    wrong = frame.loc[frame["outcome"] == "silently wrong", "technique"]
+    assert set(wrong) == {"no note"}
+    kinds = bench.kinds(frame, "anthropic")
+    assert kinds["aggregate"]["no note"] == "WRONG WRONG WRONG"
+    assert kinds["needle"][["concise", "budget", "refs"]].to_list() == ["+1 ok ok", "+1 ok lost", "+1 +1 +3"]
+
+
+def test_no_question_takes_more_further_calls_than_are_allowed(frame):
+    assert frame["further_calls"].max() == MOST_CALLS
+    assert not frame.loc[frame["outcome"] == "correct", "further_calls"].any()
+
+
+@BOTH
+def test_an_error_turn_is_charged_where_a_tool_filters(frame, api):
+    turns = Counter(frame[(frame["question"] == 8) & (frame["api"] == api)]["technique"])
+    assert turns["naive"] == 2 and turns["filter"] == turns["refs"] == 3
+
+
+def test_a_budgeted_page_of_whole_rows_keeps_its_budget_and_ends(store):
+    """The tool from before refs: cursors lead to every row, and no result is over the budget."""
+    tool = TECHNIQUES["budget"].tools(store)["search_orders"]
+    given = {"status": "refunded", "region": "south", "placed_after": "2026-06-10", "response_format": "detailed"}
+    given["placed_before"] = "2026-06-13"
+    seen, cursor = [], None
+    while not seen or cursor:
+        text = tool.call(given | ({"cursor": cursor} if cursor else {})).text
+        assert count_tokens(text) <= 25_000
+        page = json.loads(text)
+        seen, cursor = seen + [row["order_id"] for row in page["items"]], page["next_cursor"]
+    days = {"placed_after": datetime(2026, 6, 10), "placed_before": datetime(2026, 6, 13)}
+    wanted = OrderFilter(status="refunded", region="south", **days)
+    assert seen == [row["order_id"] for row in store.page(wanted, limit=100)]
+
+
+def test_a_bare_result_holds_rows_and_nothing_else(store):
+    tool = TECHNIQUES["no note"].tools(store)["search_orders"]
+    assert "cursor" not in tool.parameters
+    assert tool.call({"status": "refunded", "limit": 50}).text.startswith('[{"customer":')
+
+
+def test_the_figure_marks_what_raises_the_bill_and_what_no_window_takes(frame):
+    tables = {api: bench.summary(frame, api) for api in ("anthropic", "openai")}
+    left, right = plots.technique_bill(tables, 7, "a title").axes
+    red = {text.get_text() for text in left.texts if text.get_color() == plots.RED}
+    assert len(red) == 3 and all("(+" in text for text in red)
+    pale = [bar.get_alpha() < 1 for bar in left.patches]
+    assert pale == [*tables["anthropic"]["refused"].notna(), *tables["openai"]["refused"].notna()]
+    assert [bar.get_width() for bar in left.patches[:3]] == tables["anthropic"]["money"][:3].to_list()
+    assert sum(bar.get_width() for bar in right.patches) == len(THIRTY) * len(TECHNIQUES)
+    pyplot.close("all")
