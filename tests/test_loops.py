@@ -382,7 +382,7 @@ def test_the_caller_is_told_what_happens(api, stream):
     [
         ("find", {"limit": "5"}, '{"limit":5}'),
         ("find", "[1]", "must be one JSON object"),
-        ("find", '{"limit": true}', "limit: it should be a valid integer"),
+        ("find", '{"limit": true}', "limit: it should be a whole number"),
         ("find", '{"a":', "must be one JSON object"),
         ("find", {"limits": 5}, "this tool takes limit"),
         ("multi_tool_use.parallel", {"tool_uses": []}, "The tools are: find, bad."),

@@ -37,10 +37,10 @@ ERROR_CHARS = 300
 
 
 def _from_digits(value: object) -> object:
-    """A string of ASCII digits as its number, since models often quote one; "1e4" and "٣" stay as they are."""
+    """A string of ASCII digits as its number, and 5.0 as 5, as JSON Schema has it; "1e4" and "٣" stay as they are."""
     if isinstance(value, str) and re.fullmatch(r"[0-9]{1,4000}", value, re.ASCII):
         return int(value)
-    return value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _from_decimal(value: object) -> object:
@@ -50,7 +50,7 @@ def _from_decimal(value: object) -> object:
 
 
 Whole = Annotated[int, BeforeValidator(_from_digits)]
-"""A whole number: a JSON integer, or a string of ASCII digits. `true`, 10.5 and "1e4" are refused."""
+"""A whole number: a JSON integer (5.0 is one), or a string of ASCII digits. `true`, 10.5 and "1e4" are refused."""
 
 Number = Annotated[float, BeforeValidator(_from_decimal)]
 """A finite number: a JSON number, or a string like "12.50"."""
@@ -97,6 +97,7 @@ class Tool:
         self.budget = budget
         self._model = _arguments_model(self.name, function)
         self.parameters = tuple(self._model.model_fields)
+        self._optional = {name for name, field in self._model.model_fields.items() if not field.is_required()}
 
     def definition(self, api: str = "openai") -> dict[str, Any]:
         """The tool's definition for `api`: "openai" (Chat Completions) or "anthropic" (Messages)."""
@@ -116,9 +117,10 @@ class Tool:
         `BudgetError`, which is the host's mistake, is raised.
         """
         try:
-            checked = self._model.model_validate(_parse(arguments))
-            given = {name: getattr(checked, name) for name in checked.model_fields_set}
-            result = self.function(**given)
+            # null for a parameter that may be left out means that it is left out
+            given = {k: v for k, v in _parse(arguments).items() if v is not None or k not in self._optional}
+            checked = self._model.model_validate(given)
+            result = self.function(**{name: getattr(checked, name) for name in checked.model_fields_set})
             text = result if isinstance(result, str) else "" if result is None else to_json(result)
         except (ToolError, CursorError, OffsetError) as error:
             return self.error(str(error))
@@ -165,7 +167,7 @@ def _parse(arguments: Mapping[str, object] | str) -> Mapping[str, object]:
         except (ValueError, RecursionError):
             raise ToolError("The arguments are not valid JSON. Send one JSON object.") from None
     if not isinstance(arguments, Mapping):
-        raise ToolError(f"The arguments must be one JSON object, not a {type(arguments).__name__}.")
+        raise ToolError(f"The arguments must be one JSON object, not {_shown(arguments)}.")
     return arguments
 
 
@@ -180,8 +182,17 @@ def _explain(error: ValidationError, parameters: tuple[str, ...]) -> str:
             lines.append(f"{name} is missing")
         else:
             told = fault["msg"].removeprefix("Value error, ").replace("Input should be", "it should be")
-            lines.append(f"{name}: {told}, got {cut(repr(fault['input']), 40)}")
+            told = told.replace("a valid integer", "a whole number").replace("a valid", "a")
+            lines.append(f"{name}: {told}, got {_shown(fault['input'])}")
     return ". ".join(dict.fromkeys(lines))
+
+
+def _shown(value: object) -> str:
+    """A model's value in JSON, as the model wrote it, short enough to show."""
+    try:
+        return cut(json.dumps(value, ensure_ascii=False), 40)
+    except (TypeError, ValueError, RecursionError):
+        return f"a {type(value).__name__}"
 
 
 def _trim(schema: object) -> Any:

@@ -20,7 +20,7 @@ def headline_figure(frame: pd.DataFrame, budget: int = 25_000) -> Figure:
     ax.set_ylim(100, 4 * frame["exact"].max())
     ax.grid(axis="x", visible=False)
     budget_line(ax, budget, name="Claude Code's cap")
-    title = f"One question, step by step: {frame['exact'].iloc[0]:,} tokens become {frame['exact'].min():,}"
+    title = f"Step by step, {frame['exact'].iloc[0]:,} tokens become a first page of {frame['exact'].min():,}"
     label(ax, title=title, x="notebook, and what it adds", y="tokens in the tool result (exact, log scale)")
     return figure
 

@@ -23,6 +23,7 @@ def trimming(frame) -> Axes:
     ax = axes()
     ax.bar(frame["fields"], frame["first page"], color=BLUE, label="first pages")
     ax.bar(frame["fields"], frame["follow-ups"], bottom=frame["first page"], color=ORANGE, label="follow-up calls")
+    ax.set_ylim(0, 1.1 * (frame["first page"] + frame["follow-ups"]).max())  # head room: no bar is cut
     ax.legend()
     return label(ax, title="Too few fields cost as much as too many", x="fields of a row, one more each", y="tokens")
 
