@@ -41,6 +41,11 @@ def test_a_byte_order_mark_is_read_and_not_counted(codec):
     assert count("-q", given=TEXT.encode(codec)).stdout == f"{count_tokens(TEXT)}\n"
 
 
+def test_zero_bytes_without_a_mark_are_characters():
+    zeros = "\0" * 1_000
+    assert count("-q", given=zeros.encode("utf-8")).stdout == f"{count_tokens(zeros)}\n"
+
+
 def test_no_text_is_no_tokens():
     result = count(given=b"")
     assert result.exit_code == 0
@@ -57,6 +62,8 @@ def test_bytes_that_are_not_text_are_one_clear_line(data):
 def test_mistakes_at_the_keyboard(tmp_path):
     assert count(str(tmp_path / "no.txt")).exit_code == 2
     assert count(str(tmp_path)).exit_code == 2
+    nameless = count("")
+    assert nameless.exit_code == 2 and "there is no file" in nameless.stderr and "folder" not in nameless.stderr
     wrong = count("--encoding", "gpt-4", given=b"x")
     assert wrong.exit_code == 2
     assert "o200k_base, cl100k_base, qwen3.5, all" in wrong.stderr

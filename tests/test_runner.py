@@ -26,6 +26,8 @@ ax.bar(["all", "page"], [1_012_478, 1_135])
 label(ax, title="A page is enough", x="what is returned", y="tokens (o200k_base)")
 plt.show()"""
 
+posix = pytest.mark.skipif(os.name != "posix", reason="symbolic links need rights on Windows")
+
 
 def notebook(path: Path, *sources: str) -> Path:
     """Write a notebook of code cells; a source that starts with a heading is Markdown."""
@@ -83,6 +85,74 @@ def test_a_failure_is_named_and_the_rest_goes_on(tmp_path):
     assert "<script" not in page and 'src="http' not in page and "url(http" not in page
 
 
+BROKEN = {
+    "empty": "",
+    "cut off": '{"cells": [',
+    "other JSON": "[1]",
+    "no nbformat": "{}",
+    "no cells": '{"nbformat": 4}',
+}
+
+
+def test_a_broken_file_is_that_notebooks_failure_alone(tmp_path):
+    bad = [tmp_path / f"{name}.ipynb" for name in BROKEN]
+    for path, text in zip(bad, BROKEN.values(), strict=True):
+        path.write_text(text, encoding="utf-8")
+    bad.append(tmp_path / "latin.ipynb")
+    bad[-1].write_bytes(b"\xe9")
+    good = notebook(tmp_path / "good.ipynb", "print(1 + 1)")
+    out = tmp_path / "build"
+    result = CliRunner().invoke(cli, ["run", *map(str, bad), str(good), "--out", str(out)])
+    assert result.exit_code == 1
+    lines = result.stderr.splitlines()
+    assert len(lines) == len(bad)
+    for path, line in zip(bad, lines, strict=True):
+        assert line.startswith(f"{path.name}, the file: not a notebook: ")
+    assert printed(read(out / "good.ipynb")) == "2\n"
+    assert {path.name for path in out.iterdir()} == {"good.ipynb", "report.html"}
+    assert (out / "report.html").read_text(encoding="utf-8").count("Failed in the file: not a notebook") == len(bad)
+    before = bad[1].read_bytes()
+    assert CliRunner().invoke(cli, ["notebooks", str(bad[1])]).exit_code == 1
+    assert bad[1].read_bytes() == before
+
+
+@pytest.mark.parametrize("out", ["a", ".", pytest.param("link", marks=posix)])
+def test_a_folder_that_holds_the_notebooks_is_refused_before_anything_runs(tmp_path, out):
+    (tmp_path / "a").mkdir()
+    path = notebook(tmp_path / "a" / "n.ipynb", "open('ran', 'w')")
+    if out == "link":
+        (tmp_path / "link").symlink_to(tmp_path / "a", target_is_directory=True)
+    before = path.read_bytes()
+    result = CliRunner().invoke(cli, ["run", str(path), "--out", str(tmp_path / out)])
+    assert result.exit_code == 2 and "another folder with --out" in result.stderr and result.stdout == ""
+    assert path.read_bytes() == before and not (tmp_path / "a" / "ran").exists()
+
+
+def test_an_output_folder_that_cannot_be_made_is_said_before_anything_runs(tmp_path):
+    path = notebook(tmp_path / "n.ipynb", "open('ran', 'w')")
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    result = CliRunner().invoke(cli, ["run", str(path), "--out", str(tmp_path / "file" / "build")])
+    assert result.exit_code == 2 and "cannot be written to" in result.stderr and "--out" in result.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_two_notebooks_of_one_name_are_refused(tmp_path):
+    paths = []
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        paths.append(str(notebook(tmp_path / folder / "n.ipynb", "open('ran', 'w')")))
+    result = CliRunner().invoke(cli, ["run", *paths, "--out", str(tmp_path / "build")])
+    assert result.exit_code == 2 and all(path in result.stderr for path in paths)
+    assert not (tmp_path / "a" / "ran").exists() and not (tmp_path / "build").exists()
+
+
+def test_a_report_of_some_notebooks_says_so(tmp_path):
+    path = notebook(tmp_path / "n.ipynb", "1 + 1")
+    result = CliRunner().invoke(cli, ["run", str(path), "--out", str(tmp_path / "build")])
+    assert result.exit_code == 0
+    assert "only the notebook that you named" in result.stdout
+
+
 def test_refreshed_outputs_repeat_to_the_byte(tmp_path):
     path = notebook(tmp_path / "a.ipynb", "# A → Việt", FIGURE, "print('a')\nprint('b')", "{'x', 'y', 'z'}")
     ran = CliRunner().invoke(cli, ["notebooks", str(path)])
@@ -125,9 +195,11 @@ def test_an_interrupt_leaves_no_kernel_behind(tmp_path):
     while len(pids) < 2:  # opening blocks until a kernel has opened the other end
         pids += [int(pid) for pid in pipe.read_text(encoding="utf-8").split()]
     process.send_signal(signal.SIGINT)
-    _, stderr = process.communicate(timeout=60)
+    stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
     assert stderr.strip() == "toolresults: interrupted"
+    assert [line.split()[0] for line in stdout.splitlines()] == ["a", "b"]
+    assert all(line.endswith("stopped") for line in stdout.splitlines()) and "FAILED" not in stdout
     assert [pid for pid in pids if psutil.pid_exists(pid)] == []
 
 
@@ -167,7 +239,7 @@ def test_lines_keep_the_order_of_the_notebooks_and_bars_show_cells():
     [
         (["nonsense"], 2, "No such command 'nonsense'"),
         (["run", "missing.ipynb"], 2, "does not exist"),
-        (["run", __file__], 1, "is not a notebook"),
+        (["call"], 2, "--list shows them. See toolresults call"),
     ],
 )
 def test_a_mistake_is_one_line_and_no_traceback(arguments, code, said):

@@ -5,6 +5,7 @@ is in ``toolresults/commands``. A user never sees a traceback: a failure is one 
 (2 for a command line that cannot be understood).
 """
 
+import errno
 import importlib
 import os
 import sys
@@ -22,6 +23,9 @@ COMMANDS = {
     "notebooks": ("toolresults.commands.workbook:notebooks", "Refresh the notebooks' committed outputs."),
     "test": ("toolresults.commands.workbook:test", "Run the tests: the package and every notebook."),
 }
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) if hasattr(errno, "EDQUOT") else (errno.ENOSPC, errno.EFBIG)
+"""What the system says when a disk, or a user's share of it, has no room left."""
 
 
 class LazyGroup(click.Group):
@@ -55,6 +59,8 @@ def main() -> None:
             stream.reconfigure(encoding="utf-8")
     try:
         code = cli.main(prog_name="toolresults", standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()  # now, while a full disk can still be reported
     except click.exceptions.Abort:
         fail("interrupted", 130)
     except KeyboardInterrupt:
@@ -64,20 +70,31 @@ def main() -> None:
         sys.exit(2)
     except click.UsageError as error:
         path = error.ctx.command_path if error.ctx else "toolresults"
-        fail(f"{error.format_message()} See {path} --help", 2)
+        fail(f"{error.format_message().rstrip('. ')}. See {path} --help", 2)
     except click.ClickException as error:
         fail(error.format_message(), error.exit_code)
     except BrokenPipeError:
         # The reader (`head`, a pager) has gone: keep the interpreter from complaining when it flushes standard output.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        discard_output()
         sys.exit(1)
     except ModuleNotFoundError as error:
         fail(f'{error.name} is not installed: pip install "toolresults[workbook]" (for the tests: [workbook,dev])', 1)
     except Exception as error:
         if os.environ.get("TOOLRESULTS_DEBUG"):
             raise
+        while isinstance(error, ExceptionGroup):  # from notebooks that run at the same time
+            error = error.exceptions[0]
+        if isinstance(error, OSError) and error.errno in FULL and error.filename is None:
+            discard_output()
+            fail(f"the output cannot be written ({error.strerror}): free some space, or write it elsewhere", 1)
         fail(f"{type(error).__name__}: {error}", 1)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def discard_output() -> None:
+    """Send what standard output still holds nowhere: Python flushes it at exit, and would complain once more."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def fail(message: str, code: int) -> None:

@@ -5,6 +5,7 @@ it gets ``PYTHONHASHSEED=0``, an IPython profile of its own, and no standard err
 """
 
 import asyncio
+import json
 import os
 import re
 import sys
@@ -31,7 +32,10 @@ Progress = Callable[["Outcome"], None]
 
 @dataclass
 class Outcome:
-    """What became of one notebook: *done* of *cells* code cells, in *seconds*; *error* is one line, or None."""
+    """What became of one notebook: *done* of *cells* code cells, in *seconds*; *error* is one line, or None.
+
+    *stopped* is for Ctrl-C, no failure of the notebook. Where the file is not *readable*, *nb* is an empty notebook.
+    """
 
     path: Path
     nb: nbformat.NotebookNode
@@ -40,6 +44,8 @@ class Outcome:
     seconds: float = 0.0
     error: str | None = None
     finished: bool = False
+    stopped: bool = False
+    readable: bool = True
 
 
 class RunningInterpreter(KernelSpecManager):
@@ -53,9 +59,22 @@ class RunningInterpreter(KernelSpecManager):
 def read(path: Path) -> nbformat.NotebookNode:
     """Read a notebook. Raises ValueError, with the file's name, for a file that is not one."""
     try:
-        return nbformat.reads(path.read_text(encoding="utf-8"), as_version=4)
+        return _parse(path)
+    except ValueError as error:
+        raise ValueError(f"{path} is {error}") from error
+
+
+def _parse(path: Path) -> nbformat.NotebookNode:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(content, dict) or not isinstance(content.get("nbformat"), int):
+            raise ValueError("it is JSON, but has no nbformat")
+        nb = nbformat.reads(json.dumps(content), as_version=4)
+        if not all(isinstance(cell.get("cell_type"), str) and "source" in cell for cell in nb.get("cells", [None])):
+            raise ValueError("it has a cell without cell_type or source")
+        return nb
     except Exception as error:
-        raise ValueError(f"{path} is not a notebook: {error}") from error
+        raise ValueError(f"not a notebook: {_one_line(str(error))}") from error
 
 
 def find(root: Path) -> list[Path]:
@@ -68,10 +87,10 @@ def run_all(paths: Iterable[Path], *, workers: int = 2, progress: Progress = lam
     """Run each notebook from a fresh kernel, in its own folder, at most *workers* at once; files are not changed.
 
     *progress* is called after every code cell and at each notebook's end. Outcomes come back in the order of *paths*;
-    one that fails does not stop the others. On Ctrl-C all kernels are ended before KeyboardInterrupt leaves this
-    function.
+    one that fails, or cannot be read, does not stop the others. On Ctrl-C all kernels are ended before
+    KeyboardInterrupt leaves this function.
     """
-    outcomes = [outcome_for(path, read(path)) for path in paths]
+    outcomes = [_first_outcome(path) for path in paths]
     # The selector loop, because ZeroMQ cannot use the one that is Windows' default.
     with tempfile.TemporaryDirectory() as profile, asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
         runner.run(_run_all(outcomes, workers, progress, profile))
@@ -91,6 +110,13 @@ def outcome_for(path: Path, nb: nbformat.NotebookNode) -> Outcome:
     return Outcome(path=path, nb=nb, cells=sum(_runs(cell) for cell in nb.cells))
 
 
+def _first_outcome(path: Path) -> Outcome:
+    try:
+        return outcome_for(path, _parse(path))
+    except ValueError as error:
+        return Outcome(path, nbformat.v4.new_notebook(), cells=0, error=f"the file: {error}", readable=False)
+
+
 def _runs(cell: nbformat.NotebookNode) -> bool:
     return cell.cell_type == "code" and bool(cell.source.strip())
 
@@ -106,9 +132,15 @@ async def _run_all(outcomes: list[Outcome], workers: int, progress: Progress, pr
                 outcome.seconds = time.monotonic() - started
                 progress(outcome)
 
-            await _run_one(outcome, tell, profile)
-            outcome.finished = True
-            tell()
+            try:
+                if outcome.readable:
+                    await _run_one(outcome, tell, profile)
+            except asyncio.CancelledError:
+                outcome.stopped = True
+                raise
+            finally:
+                outcome.finished = True
+                tell()
 
     # Unlike gather, a task group that is cancelled waits until every kernel has been ended.
     async with asyncio.TaskGroup() as group:
@@ -141,6 +173,8 @@ async def _run_one(outcome: Outcome, tell: Callable[[], None], profile: str) -> 
         except CellTimeoutError:
             outcome.error = f"cell {outcome.done + 1}: took more than {CELL_TIMEOUT} seconds"
         except Exception as error:  # a kernel that does not start, or dies: this notebook's failure, not the run's
+            if asyncio.current_task().cancelling():  # nbclient takes Ctrl-C for the death of the kernel
+                raise asyncio.CancelledError from None
             where = f"cell {outcome.done + 1}" if cell is not None else "kernel"
             outcome.error = f"{where}: {_one_line(str(error))} {_last_line(stderr)}".rstrip()
         finally:

@@ -56,18 +56,19 @@ class Document:
     warnings: list[str] = field(default_factory=list)
 
 
-def read_text(source: str) -> tuple[str, int]:
+def read_text(source: str, *, is_json: bool = False) -> tuple[str, int]:
     """The text of the file *source* (`-`: standard input) and its size in bytes.
 
-    UTF-8 is expected; a byte-order mark, or the zero bytes of UTF-16 and UTF-32 (RFC 4627, section 3), says otherwise.
-    Raises `InputError`.
+    UTF-8 is expected; a byte-order mark says otherwise. So do the zero bytes of UTF-16 and UTF-32 where the text
+    *is_json*, and begins with two ASCII characters therefore (RFC 4627, section 3). Raises `InputError`.
     """
     name = "standard input" if source == "-" else _shown(source)
     data = _read_bytes(source, name)
     for magic, kind in _PACKED:
         if data.startswith(magic):
             raise InputError(f"{name} is a {kind} file: unpack it (or export it as JSON) and give the text inside")
-    encoding = next((codec for mark, codec in _MARKS if data.startswith(mark)), None) or json.detect_encoding(data)
+    encoding = next((codec for mark, codec in _MARKS if data.startswith(mark)), None)
+    encoding = encoding or (json.detect_encoding(data) if is_json else "utf-8")
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
@@ -80,7 +81,11 @@ def read_text(source: str) -> tuple[str, int]:
 
 def _read_bytes(source: str, name: str) -> bytes:
     if source == "-":
+        if sys.stdin is None:
+            raise InputError("standard input is closed: name a file, or pipe the text in")
         return sys.stdin.buffer.read()
+    if not source:
+        raise InputError("there is no file with an empty name: name a file, or give - for standard input")
     path = Path(source)
     try:
         if path.is_dir():
@@ -144,13 +149,16 @@ def _parse(text: str, name: str, long_integers: bool = False) -> Document:
 
     options = {"parse_int": integer} if long_integers else {}
     decoder = json.JSONDecoder(object_pairs_hook=pairs, parse_constant=constant, parse_float=number, **options)
-    values, position = [], _skip(text, 0)
+    values, position, a_line_each = [], _skip(text, 0), True
     while position < len(text):
+        start = position
         try:
-            value, position = decoder.raw_decode(text, position)
+            value, position = decoder.raw_decode(text, start)
         except json.JSONDecodeError as error:
-            raise _not_json(error, name, len(values)) from None
+            in_line = _error_in_line(text, start) if a_line_each else None
+            raise _not_json(in_line or error, name, len(values)) from None
         values.append(value)
+        a_line_each = a_line_each and text.find("\n", start, position) < 0
         position = _skip(text, position)
     warnings = [
         f"{what}, {'once' if n == 1 else f'{n:,} times'}: {_ODDITIES[what]}" for what, n in oddities.items() if n
@@ -162,6 +170,28 @@ def _skip(text: str, position: int) -> int:
     while position < len(text) and text[position] in _SPACE:
         position += 1
     return position
+
+
+def _error_in_line(text: str, start: int) -> json.JSONDecodeError | None:
+    """What is wrong with the line at *start* of JSON Lines, None where the text is not that.
+
+    A line that breaks off is read on into the next ones, and the fault then found is lines away from the cause.
+    """
+    end = text.find("\n", start)
+    line, rest = text[start:end].rstrip(_SPACE), text[end:].lstrip(_SPACE)
+    if end < 0 or len(line) < 2:  # one that holds nothing but a bracket opens an ordinary, indented value
+        return None
+    try:  # the next line is whole in JSON Lines; one in the middle of a value is not
+        json.loads(rest.partition("\n")[0])
+    except (ValueError, RecursionError):
+        return None
+    try:
+        json.JSONDecoder().raw_decode(line)
+    except json.JSONDecodeError as error:
+        return json.JSONDecodeError(error.msg, text, start + error.pos)
+    except ValueError:
+        pass
+    return None
 
 
 def _not_json(error: json.JSONDecodeError, name: str, before: int) -> InputError:

@@ -141,7 +141,7 @@ def audit_file(source: str, *, budget: int = 25_000, rows: str | None = None, co
     one line, for a file that cannot be used.
     """
     with Helper(ENCODINGS[1:], start=cold) as helper:
-        text, size = read_text(source)
+        text, size = read_text(source, is_json=True)
         name = "standard input" if source == "-" else source
         try:
             return _audit(find_rows(text, size, name, rows), name, budget, helper)

@@ -41,9 +41,10 @@ def exercise_2(answer: object) -> None:
     """The share of questions from which detailed first is cheaper: 1 - C / D."""
     say(
         answer,
-        lambda share: 0.70 <= (share / 100 if share > 1 else share) <= 0.76,
+        lambda share: 0.70 <= share <= 0.76,
         "C + p·D = D, so p = 1 - C/D: nearly three of four.",
-        "write both costs for a share p of questions (C + p·D against D) and find the p that makes them equal.",
+        "a fraction between 0 and 1 is asked: write both costs for a share p of questions (C + p·D against D) and find "
+        "the p that makes them equal.",
     )
 
 

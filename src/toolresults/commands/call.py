@@ -1,5 +1,6 @@
 """`toolresults call TOOL '{json}'`: what a model would see."""
 
+import json
 import logging
 import os
 import sys
@@ -51,11 +52,17 @@ def _call(tool: str, arguments: str, budget: int, caller: str):
     from toolresults.examples.orders.tools import LEAST_BUDGET, order_tools
     from toolresults.results.budget import BudgetError
 
+    least = LEAST_BUDGET["concise"]
+    if tool == "get_order_payload" and budget < least:
+        raise Fault(f"{tool} needs a budget of {least} tokens at least, got {budget}: raise --budget")
+    least = LEAST_BUDGET["detailed"]
+    if tool == "search_orders" and LEAST_BUDGET["concise"] <= budget < least and _wants_detail(arguments):
+        raise Fault(f"detailed results need a budget of {least} tokens at least, got {budget}: raise --budget")
     keys = signing_keys()
     if not os.environ.get("TOOLRESULTS_DEBUG"):  # a tool that fails logs its traceback for the host's eyes
         logging.getLogger("toolresults").addHandler(logging.NullHandler())
     # a budget that only concise results fit offers only those; none at all is refused by `order_tools`
-    formats = [name for name, least in LEAST_BUDGET.items() if budget >= least] or list(LEAST_BUDGET)
+    formats = [name for name, tokens in LEAST_BUDGET.items() if budget >= tokens] or list(LEAST_BUDGET)
     try:
         tools = order_tools(_account(), keys=keys, caller=caller, budget=budget, formats=formats)
         if tool in tools:
@@ -77,7 +84,17 @@ def _account():
         raise Fault(f"the orders cannot be loaded ({reason}): get a whole copy of the project") from None
 
 
+def _wants_detail(arguments: str) -> bool:
+    try:
+        given = json.loads(arguments)
+    except (ValueError, RecursionError):
+        return False  # the tool says so, to the model
+    return isinstance(given, dict) and given.get("response_format") == "detailed"
+
+
 def _standard_input() -> str:
+    if sys.stdin is None:
+        raise Fault("standard input is closed: give the arguments on the command line, or pipe them in")
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -85,8 +102,6 @@ def _standard_input() -> str:
 
 
 def _list() -> None:
-    import json
-
     from toolresults.examples.orders.store import OrderStore
     from toolresults.examples.orders.tools import order_tools
     from toolresults.tokens import count_tokens, to_json

@@ -33,7 +33,7 @@ def count(file: str, encoding: str, quiet: bool) -> None:
     from toolresults.audit.load import InputError, read_text
     from toolresults.tokens import ENCODINGS, count_tokens, estimate_tokens
 
-    if file == "-" and sys.stdin.isatty():
+    if file == "-" and sys.stdin is not None and sys.stdin.isatty():
         click.echo("Reading standard input: end it with Ctrl-D (Ctrl-Z and Enter on Windows).", err=True)
     try:
         text, size = read_text(file)

@@ -11,6 +11,14 @@ from rich.progress import BarColumn, Progress, TextColumn
 if TYPE_CHECKING:
     from toolresults.runner import Outcome
 
+_MARKS = {"stopped": "[yellow]■[/]", "FAILED": "[red]✗[/]", "ok": "[green]✓[/]"}
+
+
+def _end(outcome: "Outcome") -> str:
+    if outcome.stopped:
+        return "stopped"
+    return f"FAILED in {outcome.error}" if outcome.error else "ok"
+
 
 @contextmanager
 def shown(paths: list[Path], console: Console | None = None) -> Iterator[Callable[["Outcome"], None]]:
@@ -35,7 +43,7 @@ def _bars(paths: list[Path], console: Console) -> Iterator[Callable[["Outcome"],
         tasks = {path: bars.add_task(path.stem, total=None, state=" ", seconds="") for path in paths}
 
         def tell(outcome: "Outcome") -> None:
-            state = " " if not outcome.finished else "[red]✗[/]" if outcome.error else "[green]✓[/]"
+            state = " " if not outcome.finished else _MARKS[_end(outcome).partition(" ")[0]]
             seconds = f"{outcome.seconds:.1f} s"
             task = tasks[outcome.path]
             bars.update(task, completed=outcome.done, total=outcome.cells, state=state, seconds=seconds)
@@ -50,8 +58,7 @@ def _lines(paths: list[Path], console: Console) -> Callable[["Outcome"], None]:
     def tell(outcome: "Outcome") -> None:
         if outcome.finished:
             cells = f"{outcome.done}/{outcome.cells} cells"
-            end = f"FAILED in {outcome.error}" if outcome.error else "ok"
-            ready[outcome.path] = f"{outcome.path.stem:<28} {cells:>12} {outcome.seconds:>6.1f} s  {end}"
+            ready[outcome.path] = f"{outcome.path.stem:<28} {cells:>12} {outcome.seconds:>6.1f} s  {_end(outcome)}"
         while waiting and waiting[0] in ready:
             console.print(ready[waiting.pop(0)], markup=False, soft_wrap=True)
 

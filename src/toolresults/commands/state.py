@@ -28,7 +28,7 @@ def signing_keys(folder: Path | None = None) -> list[bytes]:
     have expired. `folder` is where the file is, the user's state folder unless given. Raises `Fault`.
     """
     given = os.environ.get(VARIABLE)
-    if given:
+    if given is not None:
         keys = [os.fsencode(key.strip()) for key in given.split(",") if key.strip()]
         if not keys:
             raise Fault(f"{VARIABLE} holds no key: set it to a secret, or unset it")

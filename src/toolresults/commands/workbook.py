@@ -31,15 +31,22 @@ def checkout() -> Path:
     return root
 
 
-def execute(paths: tuple[Path, ...], workers: int) -> "list[Outcome]":
-    """Run *paths* (default: all of the checkout) and show progress: bars on a terminal, else a line each."""
+def choose(paths: tuple[Path, ...]) -> list[Path]:
+    """The notebooks to run: *paths*, by default all of the checkout."""
     import toolresults.quick_jsonschema  # noqa: F401  before the runner, which imports nbformat
-    from toolresults.commands.progress import shown
-    from toolresults.runner import find, run_all
+    from toolresults.runner import find
 
     chosen = list(paths) or find(checkout() / "notebooks")
     if not chosen:
         raise click.ClickException("no notebooks found")
+    return chosen
+
+
+def execute(chosen: list[Path], workers: int) -> "list[Outcome]":
+    """Run the notebooks that were chosen and show progress: bars on a terminal, else a line each."""
+    from toolresults.commands.progress import shown
+    from toolresults.runner import run_all
+
     with shown(chosen) as progress:
         return run_all(chosen, workers=workers, progress=progress)
 
@@ -53,10 +60,11 @@ def notebooks(notebook: tuple[Path, ...], workers: int) -> None:
     The same code gives the same bytes. A notebook that fails, or writes to standard error, is left as it was, and the
     exit code is 1.
     """
+    chosen = choose(notebook)
     from toolresults.runner import normalise, stderr_cells
 
     failed = False
-    for outcome in execute(notebook, workers):
+    for outcome in execute(chosen, workers):
         error = outcome.error
         if not error and (cells := stderr_cells(outcome.nb)):
             error = f"cell {cells[0]}: writes to standard error (a warning?): mend it, it cannot be committed"
