@@ -82,7 +82,7 @@ NEEDED = ["number", "title", "state", "requester", "opened_at"]
         (n04.exercise_1, ["Number"], "Not yet: one of the names is not a field"),
         (n04.exercise_1, "number", "Not yet"),
         (n04.exercise_2, 0.73, "Correct"),
-        (n04.exercise_2, 73, "Correct"),
+        (n04.exercise_2, 73, "Not yet"),
         (n04.exercise_2, 0.27, "Not yet"),
         (n04.exercise_2, "most", "Not yet"),
         (n04.exercise_3, {"wait", "send_email", "update_order_status"}, "Correct"),
