@@ -717,3 +717,78 @@ def test_whatever_a_model_says_the_run_ends_and_its_history_can_go_on(api, repli
     assert len(model.requests) <= 2 * outcome.turns
     assert all(text.strip() for text in results(api, outcome.messages))
     assert fault(api, [*outcome.messages, {"role": "user", "content": "And now?"}]) is None
+
+
+# ---- replies that are in nobody's form ----------------------------------------------------------------------------
+
+
+def raw_openai(*replies):
+    """A real client whose server sends these bodies, whatever is asked."""
+    left = iter(replies)
+    transport = httpx2.MockTransport(lambda request: httpx2.Response(200, json=next(left)))
+    return openai.OpenAI(api_key="none", max_retries=0, http_client=httpx2.Client(transport=transport))
+
+
+def completion(calls=(), usage=None, **message):
+    """A Chat Completions body; `calls` are (id, name)."""
+    tool_calls = [{"id": i, "type": "function", "function": {"name": n, "arguments": "{}"}} for i, n in calls]
+    said = {"role": "assistant", "content": None, **message} | ({"tool_calls": tool_calls} if calls else {})
+    choice = {"index": 0, "message": said, "finish_reason": "tool_calls" if calls else "stop"}
+    body = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
+    return body | ({"usage": usage} if usage else {})
+
+
+@pytest.mark.parametrize("calls", [[("a", "send"), ("a", "send")], [("", "send")], [(None, "send")]])
+def test_calls_that_no_answer_could_match_are_not_run(calls):
+    sent = Sent()
+    with pytest.raises(StreamError, match="none was run") as caught:
+        openai_loop.run(raw_openai(completion(calls)), "Go.", [sent.tool], model="m")
+    assert sent.ran == []
+    assert fault("openai", caught.value.outcome.messages) is None
+
+
+def test_an_id_that_was_used_before_is_not_run_again():
+    sent = Sent()
+    client = raw_openai(completion([("a", "send")]), completion([("a", "send")]))
+    with pytest.raises(StreamError, match="the id a was used before"):
+        openai_loop.run(client, "Go.", [sent.tool], model="m")
+    assert len(sent.ran) == 1
+
+
+@pytest.mark.parametrize("choices", [[], None, [{"index": 0}]])
+def test_a_response_without_a_message_is_a_clear_error(choices):
+    body = {**completion(), "choices": choices}
+    with pytest.raises(StreamError, match="not in the API's form"):
+        openai_loop.run(raw_openai(body), "Go.", [], model="m")
+
+
+def test_calls_beside_a_refusal_are_not_run():
+    sent = Sent()
+    reply = Reply("I won't.", calls=[("send", {})], stop="refusal")
+    outcome = run("openai", script(reply), "Go.", [sent.tool])
+    assert (outcome.stop, sent.ran) == ("refusal", [])
+    assert stays_usable("openai", outcome)
+
+
+def test_a_turn_without_usage_leaves_the_row_before_alone():
+    usage = {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11}
+    client = raw_openai(completion([("a", "send")], usage), completion([("b", "weather")]), completion(content="Done."))
+    ledger = Ledger()
+    openai_loop.run(client, "Go.", [Sent().tool, Tool(weather)], model="m", ledger=ledger)
+    frame = ledger.frame()
+    assert frame["result_tokens"].tolist() == [count_tokens("sent ")]
+
+
+@APIS
+def test_a_limit_among_the_options_is_the_limit(api):
+    model = script(Reply("word " * 100), Reply("word " * 100))
+    outcome = run(api, model, "Go.", [], options={"max_tokens": 50})
+    limits = [body.get("max_tokens") or body.get("max_completion_tokens") for body in model.requests]
+    assert (outcome.stop, limits) == ("answer", [50, 200])
+
+
+def test_the_worst_price_counts_every_choice_asked_for():
+    limit = SpendingLimit("1", prices=Prices.load())
+    body = {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hi"}], "max_completion_tokens": 4096}
+    one, eight = limit.worst("openai", body), limit.worst("openai", {**body, "n": 8, "max_tokens": 1})
+    assert eight - one == 7 * 4096 * limit.prices["gpt-4o-mini"].output / 1_000_000

@@ -46,6 +46,8 @@ def run(
     `.outcome`. Raises `ValueError` for an unknown `tool_choice`.
     """
     loop = Loop(DIALECT, messages, tools, **settings)
+    options = dict(options or {})
+    max_tokens = options.pop("max_tokens", max_tokens)
     definitions = [tool.definition("anthropic") for tool in loop.tools.values()]
     choice = choice_of(tool_choice, loop.tools, parallel)
 
@@ -55,7 +57,7 @@ def run(
         if definitions:
             body |= {"tools": definitions, "tool_choice": choice if loop.turn == 1 else unforced(choice)}
         body |= {"stream": True} if stream else {}
-        return body | dict(options or {})
+        return body | options
 
     def send(body: dict[str, Any]) -> Received:
         if not stream:

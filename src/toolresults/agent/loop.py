@@ -20,9 +20,9 @@ from ..tokens import repair
 from .calllog import check_tags, log_call
 from .execute import AT_ONCE, TIMEOUT, Answer, FailureMemory, Runnable, execute, not_run
 from .outcome import STOPPED, Outcome
-from .received import Received
+from .received import Received, StreamError
 from .spending import SpendingLimit, SpendingLimitReached
-from .wire import Call, calls_of
+from .wire import Call, calls_of, fault
 
 logger = logging.getLogger(__name__)
 
@@ -134,12 +134,26 @@ class Loop:
         if reply.stop == self.dialect.cut and limit:
             reply = self._larger(body_of, send, limit * LARGER) or reply
         message = mend(reply.message)
+        self._check(message)
         self._reasons.append(reply.stop)
         self._said = self.dialect.text_of(message)
         self._open = {call.id: (call, None) for call in calls_of(self.dialect.api, message)}
         if message["content"] != []:  # Anthropic refuses an empty message that is not the last
             self._add([message])
         return Received(message, reply.stop, reply.usage)
+
+    def _check(self, message: dict[str, Any]) -> None:
+        """Raises `StreamError`, with nothing run, for calls that no answer could match: an id missing or used."""
+        api = self.dialect.api
+        if not (calls := calls_of(api, message)):
+            return
+        answers = self.dialect.answer_messages(not_run(calls, STOPPED))
+        broken = fault(api, [{"role": "user", "content": "?"}, message, *answers])
+        before = {call.id for old in self.messages if old["role"] == "assistant" for call in calls_of(api, old)}
+        if again := before & {call.id for call in calls}:
+            broken = f"the id {sorted(again)[0]} was used before"
+        if broken:
+            raise StreamError(f"the model's calls cannot be answered, so none was run ({broken}): ask again")
 
     def _larger(self, body_of: Body, send: Send, limit: int) -> Received | None:
         self.event("retry", max_tokens=limit)
@@ -148,14 +162,15 @@ class Loop:
         except SpendingLimitReached:
             return None
         except Exception as error:
-            # 400: more than this model can write. The SDK itself asks for streaming where a reply may take minutes.
-            if getattr(error, "status_code", None) == 400 or (type(error) is ValueError and "treaming" in str(error)):
+            # Refused, as a 400 is for more than this model can write: the first reply is kept, since it was paid for.
+            # The SDK itself asks for streaming where a reply may take minutes.
+            if getattr(error, "status_code", None) or (type(error) is ValueError and "treaming" in str(error)):
                 return None
             raise
 
     def _call(self, body_of: Body, send: Send, limit: int | None) -> Received:
         sent = self._trim(list(self.messages)) if self._trim else self.messages
-        body = body_of(list(sent), limit)
+        body, self._row = body_of(list(sent), limit), None
         if self._spending:
             with self._spending.hold(self.dialect.api, body) as hold:
                 reply = send(body)
@@ -165,7 +180,10 @@ class Loop:
         if self._ledger is not None and reply.usage is None:
             logger.warning("the server sent no usage, so the ledger lacks this model call")
         elif self._ledger is not None:
-            self._row = self._ledger.add(self.dialect.api, reply.usage, model=body["model"], tags=self._tags)
+            try:
+                self._row = self._ledger.add(self.dialect.api, reply.usage, model=body["model"], tags=self._tags)
+            except ValueError as error:  # a reply that was paid for is not lost over a usage that cannot be
+                logger.warning("the ledger lacks this model call: %s", error)
         return reply
 
     def run_calls(self, calls: Sequence[Call], told: bool) -> None:

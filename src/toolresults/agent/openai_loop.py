@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ..tokens import to_json
 from .execute import Answer, Runnable
 from .loop import MAX_TOKENS, Dialect, Loop, Settings
-from .outcome import CUT, FILTERED, ODD, Outcome
+from .outcome import CUT, DECLINED, FILTERED, ODD, Outcome
 from .received import Received
 from .streaming import assemble, received
 from .wire import UNPARSED, calls_of
@@ -48,6 +48,8 @@ def run(
     raised, with what was done so far as `.outcome`. Raises `ValueError` for an unknown `tool_choice`.
     """
     loop = Loop(DIALECT, messages, tools, **settings)
+    options = dict(options or {})
+    max_tokens = options.pop("max_completion_tokens", options.pop("max_tokens", max_tokens))
     definitions = [tool.definition("openai") for tool in loop.tools.values()]
     choice = choice_of(tool_choice, loop.tools)
 
@@ -57,7 +59,7 @@ def run(
             body |= {"tools": definitions, "tool_choice": choice if loop.turn == 1 else unforced(choice)}
             body |= {} if parallel else {"parallel_tool_calls": False}
         body |= {"stream": True, "stream_options": {"include_usage": True}} if stream else {}
-        return body | ({"max_completion_tokens": limit} if limit else {}) | dict(options or {})
+        return body | ({"max_completion_tokens": limit} if limit else {}) | options
 
     def send(body: dict[str, Any]) -> Received:
         if not stream:
@@ -69,6 +71,9 @@ def run(
         message, reason, _ = loop.ask(body_of, send, max_tokens)
         calls = calls_of("openai", message)
         match reason:
+            case "tool_calls" | "stop" if calls and message.get("refusal"):
+                loop.refuse_calls(calls, DECLINED)
+                return "refusal"
             case "tool_calls" | "stop" if calls:  # "stop": a call that tool_choice forced by name
                 loop.run_calls(calls, told=stream)
             case "tool_calls" | "stop":

@@ -11,6 +11,7 @@ price for input, and as many output tokens as the request allows. It is made onl
 
 import os
 import threading
+from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -56,7 +57,7 @@ class SpendingLimit:
         """The most that a request can cost. Raises `KeyError` for a model without a price, `ValueError` for a request
         without a limit of output tokens."""
         price = self.prices[body["model"]]
-        output = body.get("max_tokens") or body.get("max_completion_tokens")
+        output = max(body.get("max_tokens") or 0, body.get("max_completion_tokens") or 0) * (body.get("n") or 1)
         if not output:
             raise ValueError("a request without max_tokens may cost any amount: set it")
         factor, extra = MARGINS[api]
@@ -83,7 +84,8 @@ class Hold:
     def settle(self, usage: Any) -> None:
         """What the vendor counted; without a usage (None) the call is taken to have cost its worst."""
         if usage is not None:
-            self._cost = Usage.read(self._api, usage).money(self._limit.prices[self._model])
+            with suppress(ValueError):  # a usage that cannot be: the call keeps its worst price
+                self._cost = Usage.read(self._api, usage).money(self._limit.prices[self._model])
 
     def __enter__(self) -> "Hold":
         return self

@@ -35,14 +35,25 @@ def assemble(
 
 
 def received(api: str, response: Any) -> Received:
-    """An unstreamed response in the same form, with the message that its stream would have made."""
-    data = _plain(response)
+    """An unstreamed response in the same form, with the message that its stream would have made.
+
+    Raises `StreamError` for a response that is not in the API's form.
+    """
+    try:
+        return _received(api, _plain(response))
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise StreamError(
+            f"the response is not in the API's form ({type(error).__name__}: {error}): ask again"
+        ) from None
+
+
+def _received(api: str, data: dict[str, Any]) -> Received:
     if api == "anthropic":
         return Received(streaming_anthropic.message(data["content"]), data["stop_reason"], data.get("usage"))
     choice = data["choices"][0]
     said = choice["message"]
     calls = [(call["id"], call["function"]) for call in said.get("tool_calls") or ()]
-    calls = [(id, function["name"], function["arguments"]) for id, function in calls]
+    calls = [(id, function["name"], function["arguments"] or "") for id, function in calls]
     message = streaming_openai.message(said.get("content"), said.get("refusal"), calls)
     return Received(message, choice["finish_reason"], data.get("usage"))
 
