@@ -783,7 +783,7 @@ def test_a_turn_without_usage_leaves_the_row_before_alone():
 def test_a_limit_among_the_options_is_the_limit(api):
     model = script(Reply("word " * 100), Reply("word " * 100))
     outcome = run(api, model, "Go.", [], options={"max_tokens": 50})
-    limits = [body.get("max_tokens") or body.get("max_completion_tokens") for body in model.requests]
+    limits = [body.get("max_tokens") for body in model.requests]
     assert (outcome.stop, limits) == ("answer", [50, 200])
 
 
@@ -792,3 +792,21 @@ def test_the_worst_price_counts_every_choice_asked_for():
     body = {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hi"}], "max_completion_tokens": 4096}
     one, eight = limit.worst("openai", body), limit.worst("openai", {**body, "n": 8, "max_tokens": 1})
     assert eight - one == 7 * 4096 * limit.prices["gpt-4o-mini"].output / 1_000_000
+
+
+def test_a_usage_that_cannot_be_does_not_lose_the_reply():
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+    body = completion(content="Done.", usage={**usage, "prompt_tokens_details": {"cached_tokens": 9}})
+    ledger = Ledger()
+    outcome = openai_loop.run(raw_openai(body), "Go.", [], model="m", ledger=ledger)
+    assert (outcome.text, len(ledger.frame())) == ("Done.", 0)
+
+
+def test_a_second_try_that_is_overloaded_keeps_the_first_reply():
+    cut = completion(content="Half an ans")
+    cut["choices"][0]["finish_reason"] = "length"
+    answers = iter([httpx2.Response(200, json=cut), httpx2.Response(529, json={"error": {"message": "busy"}})])
+    transport = httpx2.MockTransport(lambda request: next(answers))
+    client = openai.OpenAI(api_key="none", max_retries=0, http_client=httpx2.Client(transport=transport))
+    outcome = openai_loop.run(client, "Go.", [], model="m")
+    assert (outcome.text, outcome.stop) == ("Half an ans", "length")

@@ -49,7 +49,9 @@ def run(
     """
     loop = Loop(DIALECT, messages, tools, **settings)
     options = dict(options or {})
-    max_tokens = options.pop("max_completion_tokens", options.pop("max_tokens", max_tokens))
+    # servers that only speak OpenAI's API may know the old name alone: a caller who uses it keeps it
+    limit_name = "max_tokens" if "max_tokens" in options else "max_completion_tokens"
+    max_tokens = options.pop(limit_name, max_tokens)
     definitions = [tool.definition("openai") for tool in loop.tools.values()]
     choice = choice_of(tool_choice, loop.tools)
 
@@ -59,7 +61,7 @@ def run(
             body |= {"tools": definitions, "tool_choice": choice if loop.turn == 1 else unforced(choice)}
             body |= {} if parallel else {"parallel_tool_calls": False}
         body |= {"stream": True, "stream_options": {"include_usage": True}} if stream else {}
-        return body | ({"max_completion_tokens": limit} if limit else {}) | options
+        return body | ({limit_name: limit} if limit else {}) | options
 
     def send(body: dict[str, Any]) -> Received:
         if not stream:
