@@ -13,65 +13,26 @@ What the host holds (keys, caller, budget, clock, connections) is bound to the f
 never an argument that a model fills.
 """
 
-import datetime as dt
 import inspect
 import json
 import logging
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, get_type_hints
+from typing import Any
 
-from pydantic import BeforeValidator, ConfigDict, ValidationError, create_model
-
+from .arguments import Arguments, Moment, Number, ToolError, Whole, shown
 from .results.budget import BUDGET, BudgetError, longest_fit
 from .results.cursor import CursorError
 from .results.payload import OffsetError
 from .results.shape import clean, cut
 from .tokens import count_tokens, repair, to_json
 
+__all__ = ["Moment", "Number", "Tool", "ToolError", "ToolResult", "Whole"]
+
 log = logging.getLogger(__name__)
 
 ERROR_CHARS = 300
 """Longest error message that a model gets, in characters; the tool's budget may cut it further."""
-
-
-def _from_digits(value: object) -> object:
-    """A string of ASCII digits as its number, and 5.0 as 5, as JSON Schema has it; "1e4" and "٣" stay as they are."""
-    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,4000}", value, re.ASCII):
-        return int(value)
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _from_decimal(value: object) -> object:
-    if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,300}(\.[0-9]{1,300})?", value, re.ASCII):
-        return float(value)
-    return value
-
-
-Whole = Annotated[int, BeforeValidator(_from_digits)]
-"""A whole number: a JSON integer (5.0 is one), or a string of ASCII digits. `true`, 10.5 and "1e4" are refused."""
-
-Number = Annotated[float, BeforeValidator(_from_decimal)]
-"""A finite number: a JSON number, or a string like "12.50"."""
-
-
-def _from_iso(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    try:
-        moment = dt.datetime.fromisoformat(value)
-        return moment.astimezone(dt.UTC).replace(tzinfo=None) if moment.tzinfo else moment
-    except (ValueError, OverflowError):
-        raise ValueError('use an ISO 8601 date or time such as "2026-03-01" or "2026-03-01T10:00:00Z"') from None
-
-
-Moment = Annotated[dt.datetime, BeforeValidator(_from_iso)]
-"""A date or time in ISO 8601; without an offset it is UTC. The function gets a naive `datetime` in UTC."""
-
-
-class ToolError(Exception):
-    """Raised by a tool's function to tell the model what is wrong and what to do next."""
 
 
 @dataclass(frozen=True)
@@ -95,14 +56,12 @@ class Tool:
         self.name = name or function.__name__
         self.description = inspect.cleandoc(function.__doc__ or "")
         self.budget = budget
-        self._model = _arguments_model(self.name, function)
-        self.parameters = tuple(self._model.model_fields)
-        self._optional = {name for name, field in self._model.model_fields.items() if not field.is_required()}
+        self._arguments = Arguments(self.name, function)
+        self.parameters = self._arguments.parameters
 
     def definition(self, api: str = "openai") -> dict[str, Any]:
         """The tool's definition for `api`: "openai" (Chat Completions) or "anthropic" (Messages)."""
-        schema = _trim(self._model.model_json_schema())
-        schema.setdefault("properties", {})
+        schema = self._arguments.schema()
         if api == "openai":
             function = {"name": self.name, "description": self.description, "parameters": schema}
             return {"type": "function", "function": function}
@@ -117,15 +76,10 @@ class Tool:
         `BudgetError`, which is the host's mistake, is raised.
         """
         try:
-            # null for a parameter that may be left out means that it is left out
-            given = {k: v for k, v in _parse(arguments).items() if v is not None or k not in self._optional}
-            checked = self._model.model_validate(given)
-            result = self.function(**{name: getattr(checked, name) for name in checked.model_fields_set})
+            result = self.function(**self._arguments.check(_parse(arguments)))
             text = result if isinstance(result, str) else "" if result is None else to_json(result)
         except (ToolError, CursorError, OffsetError) as error:
             return self.error(str(error))
-        except ValidationError as error:
-            return self.error(_explain(error, self.parameters))
         except BudgetError:
             raise
         except Exception as error:  # the model gets the kind of failure; the host's log gets the rest
@@ -146,18 +100,6 @@ class Tool:
         return ToolResult(text or '{"error":"…"}', is_error=True)
 
 
-def _arguments_model(name: str, function: Callable[..., object]):
-    hints = get_type_hints(function, include_extras=True)
-    fields = {}
-    for parameter in inspect.signature(function).parameters.values():
-        if parameter.name not in hints:
-            raise TypeError(f"{name}: parameter {parameter.name} needs a type hint")
-        default = ... if parameter.default is parameter.empty else parameter.default
-        fields[parameter.name] = (hints[parameter.name], default)
-    # strict: by default pydantic turns True into 1 and accepts NaN for a float
-    return create_model(name, __config__=ConfigDict(extra="forbid", strict=True, allow_inf_nan=False), **fields)
-
-
 def _parse(arguments: Mapping[str, object] | str) -> Mapping[str, object]:
     if isinstance(arguments, str):
         try:
@@ -167,45 +109,5 @@ def _parse(arguments: Mapping[str, object] | str) -> Mapping[str, object]:
         except (ValueError, RecursionError):
             raise ToolError("The arguments are not valid JSON. Send one JSON object.") from None
     if not isinstance(arguments, Mapping):
-        raise ToolError(f"The arguments must be one JSON object, not {_shown(arguments)}.")
+        raise ToolError(f"The arguments must be one JSON object, not {shown(arguments)}.")
     return arguments
-
-
-def _explain(error: ValidationError, parameters: tuple[str, ...]) -> str:
-    """One line for all that pydantic found, with names and values short enough to show."""
-    lines = []
-    for fault in error.errors(include_url=False, include_context=False)[:3]:
-        name = cut(str(fault["loc"][0]) if fault["loc"] else "arguments", 40)
-        if fault["type"] == "extra_forbidden":
-            lines.append(f'unknown argument "{name}": this tool takes {", ".join(parameters) or "none"}')
-        elif fault["type"] == "missing":
-            lines.append(f"{name} is missing")
-        else:
-            told = fault["msg"].removeprefix("Value error, ").replace("Input should be", "it should be")
-            told = told.replace("a valid integer", "a whole number").replace("a valid", "a")
-            lines.append(f"{name}: {told}, got {_shown(fault['input'])}")
-    return ". ".join(dict.fromkeys(lines))
-
-
-def _shown(value: object) -> str:
-    """A model's value in JSON, as the model wrote it, short enough to show."""
-    try:
-        return cut(json.dumps(value, ensure_ascii=False), 40)
-    except (TypeError, ValueError, RecursionError):
-        return f"a {type(value).__name__}"
-
-
-def _trim(schema: object) -> Any:
-    """The schema without what costs tokens and says nothing: titles, and the null branch of optional parameters."""
-    if isinstance(schema, list):
-        return [_trim(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    schema = {key: value for key, value in schema.items() if key != "title" or not isinstance(value, str)}
-    branches = [branch for branch in schema.get("anyOf", []) if branch != {"type": "null"}]
-    if len(branches) == 1:
-        del schema["anyOf"]
-        schema = {**branches[0], **schema}
-    if schema.get("default", ...) is None:
-        del schema["default"]
-    return {key: _trim(value) for key, value in schema.items()}
