@@ -1,4 +1,4 @@
-"""`results/` and `tokens.py` can be copied into another project as they are."""
+"""`results/`, `tokens.py` and `plain.py` can be copied into another project as they are."""
 
 import shutil
 import subprocess
@@ -41,7 +41,8 @@ def test_a_file_works_in_another_project(tmp_path, name):
     folder.mkdir(parents=True)
     for package in (folder.parent, folder):
         (package / "__init__.py").touch()
-    shutil.copy(SOURCE / "tokens.py", folder.parent)
+    for file in ("tokens.py", "plain.py"):
+        shutil.copy(SOURCE / file, folder.parent)
     for file in [name, *NEEDS[name]]:
         shutil.copy(SOURCE / "results" / f"{file}.py", folder)
     code = f"import sys; sys.modules['toolresults'] = None\nfrom theirs.fits import {name}\n{USE[name]}"
