@@ -48,7 +48,8 @@ class Tool:
 
     The function's signature gives the parameters (with type hints; `Annotated[…, Field(description=…)]` describes one),
     its docstring the description. `budget` is the most tokens that a result may take; a function that returns more
-    gets an error result in its place. Raises `TypeError` for a parameter without a type hint.
+    gets an error result in its place. A function may return a `ToolResult` itself, such as an error result that holds
+    more than a message. Raises `TypeError` for a parameter without a type hint.
     """
 
     def __init__(self, function: Callable[..., object], *, name: str | None = None, budget: int = BUDGET):
@@ -77,7 +78,8 @@ class Tool:
         """
         try:
             result = self.function(**self._arguments.check(_parse(arguments)))
-            text = result if isinstance(result, str) else "" if result is None else to_json(result)
+            if not isinstance(result, ToolResult):
+                result = ToolResult(result if isinstance(result, str) else "" if result is None else to_json(result))
         except (ToolError, CursorError, OffsetError) as error:
             return self.error(str(error))
         except BudgetError:
@@ -85,13 +87,13 @@ class Tool:
         except Exception as error:  # the model gets the kind of failure; the host's log gets the rest
             log.exception("tool %s failed", self.name)
             return self.error(f"{self.name} failed ({type(error).__name__}). This is not caused by your arguments.")
-        size = count_tokens(text)
+        size = count_tokens(result.text)
         if size > self.budget:
             return self.error(
                 f"This result of {size} tokens is over the budget of {self.budget}, so nothing is shown. "
                 f"Ask for less. Parameters: {', '.join(self.parameters) or 'none'}."
             )
-        return ToolResult(text if text.strip() else "(no output)")
+        return result if result.text.strip() else ToolResult("(no output)", result.is_error)
 
     def error(self, message: str) -> ToolResult:
         """An error result with `message`, cleaned, on one line, and cut to the budget."""

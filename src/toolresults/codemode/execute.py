@@ -1,0 +1,78 @@
+"""What the model sees of a run, and the tool that runs code: `execute(code)`.
+
+{"printed":"emea 0.031\\n","value":{"emea":0.031}}
+{"printed":"line 1\\nline 2…","error":"KeyError: 'ownr' (line 4: t['ownr'])","note":"printed cut: 900 of 7,105 …"}
+"""
+
+import inspect
+from typing import Annotated
+
+from pydantic import Field
+
+from ..results.budget import BudgetError, longest_fit
+from ..results.shape import cut
+from ..tokens import count_tokens, to_json
+from ..tools import Tool, ToolResult
+from .limits import Run
+from .sandbox import Sandbox
+
+LEAST = 120
+"""Smallest budget of an answer, in tokens: a beginning of everything, and a note."""
+
+ADVICE = "Print totals, counts or the first few rows, not all rows."
+"""What to do when something was cut."""
+
+EMPTY = "The code ran, but printed nothing and ended without a value."
+"""Said of a run that has nothing to show."""
+
+
+def render(run: Run, budget: int) -> str:
+    """One JSON object of at most `budget` exact tokens: `printed`, `value`, `error`, `note`, those that there are.
+
+    If they do not fit, what was printed and the value are cut, to the same number of characters, the most that fit (a
+    value that is cut becomes the beginning of its JSON, as a text), then the error too. The note says what was cut.
+    Raises `BudgetError` below `LEAST`.
+    """
+    if budget < LEAST:
+        raise BudgetError(f"a budget of {budget} tokens cannot hold the answer of a run: use at least {LEAST}")
+    value = to_json(run.value)
+    texts = {"printed": run.printed, "value": value, "error": run.error or ""}
+
+    def answer(chars: int, error_chars: int) -> str:
+        most = {"printed": chars, "value": chars, "error": error_chars}
+        short = {name: cut(text, most[name]) for name, text in texts.items() if len(text) > most[name]}
+        shown = {}
+        if run.printed:
+            shown["printed"] = short.get("printed", run.printed)
+        if run.value is not None:
+            shown["value"] = short.get("value", run.value)
+        if run.error:
+            shown["error"] = short.get("error", run.error)
+        notes = [f"{name} cut: {len(text):,} of {len(texts[name]):,} characters shown." for name, text in short.items()]
+        if notes:
+            shown["note"] = " ".join([*notes, ADVICE])
+        return to_json(shown or {"value": None, "note": EMPTY})
+
+    longest = max(len(text) for text in texts.values())
+    whole = answer(longest, longest)
+    if count_tokens(whole) <= budget:
+        return whole
+    return longest_fit(lambda chars: answer(chars, longest), budget, most=longest) or longest_fit(
+        lambda chars: answer(chars, chars), budget, most=longest
+    )
+
+
+def execute_tool(sandbox: Sandbox, *, budget: int | None = None, name: str = "execute", about: str = "") -> Tool:
+    """A tool with one parameter, `code`, that runs it in `sandbox` and answers within `budget` tokens.
+
+    `budget` is half as much again as the code may print, by default, because JSON escapes what was printed. `about` is
+    added to the description, such as the stubs of a few functions. A run that failed or was stopped is an error result.
+    """
+    budget = budget or max(sandbox.limits.output_tokens * 3 // 2, LEAST)
+
+    def execute(code: Annotated[str, Field(description=f"{sandbox.language} code.")]) -> ToolResult:
+        run = sandbox.run(code)
+        return ToolResult(render(run, budget), is_error=run.error is not None)
+
+    execute.__doc__ = inspect.cleandoc(f"{sandbox.description}\n{about}")
+    return Tool(execute, name=name, budget=budget)

@@ -1,0 +1,159 @@
+"""Host functions: what a model's code may call, and the only thing that it may call.
+
+    function = HostFunction(list_tasks, namespace="crm")
+    function.call([], {"owner": "ana"})   # plain JSON values: what crosses the border, in both languages
+
+The sandbox grants nothing. A function checks its caller itself, whom the host bound to it and who is never an argument.
+Arguments are checked before the function runs, and what it raises is cleaned before the code sees it.
+"""
+
+import builtins
+import contextvars
+import inspect
+import keyword
+import logging
+import queue
+import re
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from ..arguments import Arguments, ToolError
+from ..plain import plain
+from ..results.cursor import CursorError
+from ..results.redact import redact
+from ..results.shape import clean, cut
+from .limits import Limits, Stopped
+
+log = logging.getLogger(__name__)
+
+MESSAGE_CHARS = 300
+"""Longest message of a host function's error that the code gets, in characters."""
+
+RESERVED = frozenset(
+    """asyncio base64 bisect collections copy csv dataclasses datetime decimal functools hashlib itertools json math os
+    pathlib random re sys time tomllib typing unicodedata console delete function let new null this typeof undefined
+    var void""".split()
+)
+"""No namespace may be called so: modules that code in a sandbox imports, and words of either language."""
+
+# a path with two parts or more, of Unix or Windows, as tracebacks and OSError show it; a URL keeps its own
+_PATH = re.compile(r"(?<![\w:/.])(?:[A-Za-z]:)?(?:[\\/][\w.@+~-]+){2,}|~/[\w./-]+|\\\\[\w.$-]+\\[\w.$\\-]+")
+
+
+class HostError(Exception):
+    """What the code gets when a host function fails: a short, clean message. `kind` names a built-in exception."""
+
+    def __init__(self, kind: str, message: str):
+        told = _PATH.sub("[path]", redact(clean(message)))
+        super().__init__(cut(" ".join(told.split()) or "failed", MESSAGE_CHARS))
+        self.kind = kind
+
+
+class HostFunction:
+    """A typed function of the host as the code sees it: `namespace.name(...)`.
+
+    `words` are search words: what people call the things that it does ("late, to-do"). Search finds them, and nothing
+    that a model reads ever shows them, so they cost no tokens. If left out they are the function's own attribute
+    `search_words`, where it has one; "" is none.
+
+    Raises `ValueError` for a name that is no identifier or is taken (`RESERVED`), `TypeError` for a parameter without a
+    type hint.
+    """
+
+    def __init__(
+        self, function: Callable[..., object], namespace: str, name: str | None = None, *, words: str | None = None
+    ):
+        self.function = function
+        self.namespace = namespace
+        self.name = name or function.__name__
+        self.path = f"{namespace}.{self.name}"
+        for part in (namespace, self.name):
+            if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,62}", part):
+                raise ValueError(f"{self.path!r} cannot be called from code: use letters, digits and _ in both parts")
+            if keyword.iskeyword(part) or namespace in RESERVED:
+                raise ValueError(f"{self.path!r} cannot be called from code: it uses a name that a language has taken")
+        self.doc = inspect.cleandoc(function.__doc__ or "")
+        self.summary = self.doc.partition("\n")[0]
+        self.words = getattr(function, "search_words", "") if words is None else words
+        self.signature = inspect.signature(function)
+        self._arguments = Arguments(self.path, function)
+
+    def call(self, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+        """Checks the arguments, runs the function, and returns its result as plain JSON values.
+
+        Raises `HostError`, and nothing else: "TypeError" for arguments that do not fit; the built-in exception that a
+        `ToolError` of the function also is; "RuntimeError" for everything else, without its message.
+        """
+        try:
+            given = self.signature.bind_partial(*args, **kwargs).arguments if args else kwargs
+        except TypeError as error:
+            raise HostError("TypeError", f"{self.path}: {error}. It takes {self._takes()}") from None
+        try:
+            checked = self._arguments.check(given)
+        except ToolError as error:
+            raise HostError("TypeError", f"{self.path}: {error}") from None
+        try:
+            return plain(self.function(**checked))
+        except (ToolError, CursorError) as error:
+            raise HostError(_kind(error), str(error)) from None
+        except BaseException as error:  # the code gets the kind of failure; the host's log gets the rest
+            log.exception("%s failed", self.path)
+            told = f"{self.path} failed ({type(error).__name__}). This is not caused by your arguments."
+            raise HostError("RuntimeError", told) from None
+
+    def _takes(self) -> str:
+        return ", ".join(self.signature.parameters) or "no arguments"
+
+
+def _kind(error: Exception) -> str:
+    """The name of the built-in exception that `error` is too, so that code can catch it by that name."""
+    for kind in type(error).__mro__:
+        if getattr(builtins, kind.__name__, None) is kind and kind not in (Exception, BaseException, object):
+            return kind.__name__
+    return "RuntimeError"
+
+
+class HostCalls:
+    """The calls of one run, counted, each ended by the run's deadline.
+
+    `functions` is by path; `deadline` is a moment of `time.monotonic()`. The functions see the context variables of
+    whoever made this object.
+    """
+
+    def __init__(self, functions: Mapping[str, HostFunction], limits: Limits, deadline: float):
+        self.count = 0
+        self.functions = functions
+        self.deadline = deadline
+        self._limits = limits
+        self._context = contextvars.copy_context()
+
+    def call(self, path: str, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
+        """The function's result. Raises `HostError` for the code, and `Stopped` when the run is over."""
+        self.count += 1
+        if self.count > self._limits.host_calls:
+            self.count = self._limits.host_calls
+            raise Stopped("host calls", self._limits)
+        function = self.functions.get(path)
+        if function is None:
+            raise HostError("AttributeError", f"there is no function {cut(path, 80)}")
+        ended: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
+        run = self._context.copy().run
+
+        def work():
+            try:
+                result = run(function.call, args, kwargs)
+                ended.put(lambda: result)
+            except HostError as error:
+                ended.put(lambda error=error: _raise(error))
+
+        # a daemon: Python cannot stop a thread that hangs, but it need not wait for it either
+        threading.Thread(target=work, daemon=True, name=path).start()
+        try:
+            return ended.get(timeout=max(self.deadline - time.monotonic(), 0))()
+        except queue.Empty:
+            raise Stopped("time", self._limits) from None
+
+
+def _raise(error: Exception):
+    raise error

@@ -1,0 +1,199 @@
+"""The program of the child process that runs one piece of JavaScript: V8, a pipe in, a pipe out, and nothing else.
+
+It is started by `javascript_process` with two arguments: the folder of the package mini-racer, and a limit in bytes.
+A line of JSON on standard input goes to `receive` of `javascript_prelude.js`; what the prelude sends is a line of JSON
+on standard output. Anything else there is V8's last word before it dies.
+
+mini-racer's library is called through its C interface, not through its Python package: that one brings asyncio, which
+takes longer to import (0.15 s) than V8 takes to start, and it hands over what was printed only when the code pauses.
+"""
+
+import ctypes
+import os
+import sys
+import threading
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None
+
+# kinds of value, as in mini-racer's own _objects.py
+INTEGER, TEXT, UNDEFINED, PARSE_ERROR = 3, 5, 11, 201
+
+SETUP, NOTIFY, RECEIVED, SETTLED, LOCATED = range(5)
+"""Whom V8 calls back for: a step of the start; the prelude has sent something; `receive` is back; nothing is left to
+run; where the syntax error is."""
+
+READY = b'{"ready": true}'
+"""The first line that the host gets."""
+
+
+class Value(ctypes.Structure):
+    """mini-racer's value: a pointer or a number, a length in bytes, and a kind."""
+
+    _fields_ = (("pointer", ctypes.c_void_p), ("length", ctypes.c_size_t), ("kind", ctypes.c_uint8))
+
+
+Handle = ctypes.POINTER(Value)
+Callback = ctypes.CFUNCTYPE(None, ctypes.c_uint64, Handle)
+
+SIGNATURES = {
+    "mr_init_v8": (None, ctypes.c_char_p, ctypes.c_char_p),
+    "mr_init_context": (ctypes.c_uint64, Callback),
+    "mr_eval": (ctypes.c_uint64, ctypes.c_uint64, Handle, ctypes.c_uint64),
+    "mr_call_function": (ctypes.c_uint64, ctypes.c_uint64, Handle, Handle, Handle, ctypes.c_uint64),
+    "mr_make_js_callback": (Handle, ctypes.c_uint64, ctypes.c_uint64),
+    "mr_get_object_item": (Handle, ctypes.c_uint64, Handle, Handle),
+    "mr_set_object_item": (Handle, ctypes.c_uint64, Handle, Handle, Handle),
+    "mr_alloc_string_val": (Handle, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint8),
+    "mr_alloc_int_val": (Handle, ctypes.c_uint64, ctypes.c_int64, ctypes.c_uint8),
+    "mr_free_value": (None, ctypes.c_uint64, Handle),
+    "mr_set_hard_memory_limit": (None, ctypes.c_uint64, ctypes.c_size_t),
+    "mr_hard_memory_limit_reached": (ctypes.c_bool, ctypes.c_uint64),
+}
+
+
+def load(folder: str) -> ctypes.CDLL:
+    """mini-racer's library, with V8 started."""
+    names = {"darwin": "libmini_racer.dylib", "win32": "mini_racer.dll"}
+    library = ctypes.CDLL(os.path.join(folder, names.get(sys.platform, "libmini_racer.so")))
+    for name, (result, *arguments) in SIGNATURES.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    # without a compiler to machine code: slower loops, and the part of V8 where most of its holes are found is not used
+    library.mr_init_v8(b"--single-threaded --jitless", os.fsencode(os.path.join(folder, "icudtl.dat")))
+    return library
+
+
+class Child:
+    """V8 on a thread of its own, which calls back; this thread reads the pipe, so that the host need not wait."""
+
+    def __init__(self, folder: str, memory: int):
+        self.v8 = load(folder)
+        self._memory = memory
+        self._results = []
+        self._ready = threading.Semaphore(0)
+        self._pieces = []
+        self._callback = Callback(self._on_callback)  # kept: V8 holds no reference that Python knows of
+        self.context = self.v8.mr_init_context(self._callback)
+        self._undefined = self.v8.mr_alloc_int_val(self.context, 0, UNDEFINED)
+        self._zero = self.v8.mr_alloc_int_val(self.context, 0, INTEGER)
+
+    def start(self, prelude: bytes) -> None:
+        """Runs the prelude, which gives: [the buffer, the list of arguments, receive, settled]."""
+        notify = self.v8.mr_make_js_callback(self.context, NOTIFY)
+        self._set(self._eval(b"globalThis"), self._text(b"notify"), notify)
+        parts = self._eval(prelude)
+        self._buffer, self._arguments, self._receive, self._settled = (
+            self.v8.mr_get_object_item(self.context, parts, self.v8.mr_alloc_int_val(self.context, i, INTEGER))
+            for i in range(4)
+        )
+        self.v8.mr_set_hard_memory_limit(self.context, self._memory)
+
+    def serve(self) -> None:
+        """Hands each line to the prelude, until the host closes the pipe."""
+        write_line(READY)
+        for line in sys.stdin.buffer:
+            text = self._text(line)
+            self._set(self._arguments, self._zero, text)
+            self.v8.mr_free_value(self.context, text)
+            self._call(self._receive, RECEIVED)
+            self._call(self._settled, SETTLED)  # V8 runs all that can run before it takes this one up
+
+    def _on_callback(self, what: int, value) -> None:
+        try:
+            self._called_back(what, value)
+        except MemoryError:
+            os.abort()  # as V8 does
+
+    def _called_back(self, what: int, value) -> None:
+        """On V8's thread, which waits for it. Nothing here may ask V8 for more than to do something later."""
+        kind = value.contents.kind
+        if what == SETUP:
+            self._results.append(value)
+            self._ready.release()
+            return
+        if self.v8.mr_hard_memory_limit_reached(self.context):
+            end({"stopped": "memory"})
+        if what == NOTIFY:
+            self._forward()
+        elif what == RECEIVED and kind == TEXT:
+            self.v8.mr_eval(self.context, value, LOCATED)
+            return
+        elif what == LOCATED:
+            told = ctypes.string_at(value.contents.pointer, value.contents.length) if kind == PARSE_ERROR else b""
+            end({"syntax": told.decode(errors="replace")})
+        self.v8.mr_free_value(self.context, value)
+
+    def _forward(self) -> None:
+        """Reads one piece of a message in the buffer: its length, whether it is the last, and its UTF-16 units."""
+        address = self._buffer.contents.pointer
+        length, last = (ctypes.c_uint16 * 2).from_address(address)
+        self._pieces.append(ctypes.string_at(address + 4, 2 * length))
+        if last:
+            text = b"".join(self._pieces).decode("utf-16-le", "replace")
+            self._pieces.clear()
+            write_line(text.encode())
+
+    def _eval(self, code: bytes):
+        self.v8.mr_eval(self.context, self._text(code), SETUP)
+        self._ready.acquire()
+        return self._results.pop()
+
+    def _call(self, function, what: int) -> None:
+        self.v8.mr_call_function(self.context, function, self._undefined, self._arguments, what)
+
+    def _set(self, target, key, value) -> None:
+        self.v8.mr_free_value(self.context, self.v8.mr_set_object_item(self.context, target, key, value))
+
+    def _text(self, text: bytes):
+        return self.v8.mr_alloc_string_val(self.context, text, len(text), TEXT)
+
+
+def write_line(line: bytes) -> None:
+    sys.stdout.buffer.write(line + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def end(message: dict) -> None:
+    """The last message. V8 is in the middle of something: nothing is closed."""
+    import json  # late: 8 ms that most runs do not need
+
+    write_line(json.dumps(message).encode())
+    os._exit(0)
+
+
+def limit_process(memory: int) -> None:
+    """No files written, no core dump, no further process, and an end to memory outside V8's heap.
+
+    What the heap's own limit does not see (parsed code, compiled patterns) counts as data of the process. Only Linux
+    enforces that one; Windows has none of them.
+    """
+    if resource is None:
+        return
+    for limit in (resource.RLIMIT_CORE, resource.RLIMIT_FSIZE, resource.RLIMIT_NPROC):
+        resource.setrlimit(limit, (0, 0))
+    if sys.platform == "linux":
+        with open("/proc/self/statm", encoding="ascii") as file:
+            data = int(file.read().split()[5]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_DATA, (data + memory,) * 2)
+
+
+def main(folder: str, memory: int) -> None:
+    child = Child(folder, memory)
+    with open(os.path.join(os.path.dirname(__file__), "javascript_prelude.js"), "rb") as file:
+        child.start(file.read())
+    # a collection moves what lives, so the heap may be twice its limit for a moment; the rest is for messages
+    limit_process(3 * memory + 64 * 2**20)
+    child.serve()
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1], int(sys.argv[2]))
+    except MemoryError:
+        os.abort()  # as V8 does
+    except Exception as error:
+        write_line(f"{type(error).__name__}: {error}".encode(errors="replace"))
+    os._exit(0)  # the host has closed the pipe: nothing that V8 is busy with matters any more

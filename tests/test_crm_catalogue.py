@@ -1,0 +1,101 @@
+"""The definitions that make a surface of five functions one of five hundred."""
+
+import inspect
+from typing import get_type_hints
+
+import pytest
+
+from toolresults.examples.crm.access import SCOPES, Caller
+from toolresults.examples.crm.catalogue import DefinitionOnly, company_functions, definitions
+from toolresults.examples.crm.functions import FUNCTIONS
+from toolresults.examples.crm.generate import Volume
+from toolresults.examples.crm.store import CrmStore
+from toolresults.tokens import to_json
+from toolresults.tools import Tool, ToolError
+
+MOST = 504
+SMALL = {"acme": Volume(2, 2, 4, 2, 20, 2, 2, (1,))}
+
+
+@pytest.fixture(scope="module")
+def company():
+    with CrmStore.open(volumes=SMALL) as store:
+        yield lambda n: company_functions(n, store, Caller("mai.tran", "acme", SCOPES), keys=["key"])
+
+
+def test_every_definition_has_a_path_a_sentence_and_a_typed_signature():
+    made = definitions(MOST)
+    assert len(made) == MOST and not set(made) & set(FUNCTIONS)
+    for path, function in made.items():
+        namespace, _, name = path.partition(".")
+        assert namespace.isidentifier() and name.isidentifier() and function.__name__ == name
+        assert function.definition_only and "," in function.search_words
+        assert function.__doc__.endswith(".") and len(function.__doc__.split()) > 2
+        hints = get_type_hints(function, include_extras=True)
+        assert list(hints) == [*inspect.signature(function).parameters, "return"]
+        tool = Tool(function)
+        assert to_json(tool.definition("openai")) and to_json(tool.definition("anthropic"))
+
+
+def test_sentences_are_told_apart_by_their_words():
+    sentences = [function.__doc__ for function in definitions(MOST).values()]
+    assert len(set(sentences)) > MOST - 5  # two systems each have audiences, and the like
+
+
+def test_a_definition_reads_as_a_function_that_a_company_might_have():
+    made = definitions(MOST)
+    send = made["billing.send_invoice"]
+    assert send.__doc__ == "Sends an invoice to the customer by e-mail."
+    assert list(inspect.signature(send).parameters) == ["invoice_id", "comment"]
+    schema = Tool(made["billing.create_invoice"]).definition()["function"]["parameters"]
+    assert schema["properties"]["status"]["enum"] == ["draft", "sent", "paid", "void"]
+    assert schema["properties"]["due_on"] == {"format": "date", "type": "string"}
+    assert schema["required"] == ["status", "customer_id", "amount", "due_on"]
+    assert made["recruiting.close_vacancy"].__doc__ == "Closes a vacancy after a hire."
+    assert "recruiting.list_vacancies" in made and "recruiting.list_agencies" in made
+
+
+def test_search_words_are_of_verb_and_object_and_cost_nothing(company):
+    made = company(MOST)
+    assert "pay back" in made["billing.refund_payment"].search_words
+    assert "money received" in made["billing.refund_payment"].search_words
+    assert "money received" in made["billing.list_payments"].search_words
+    assert "time off" in made["hr.request_leave"].search_words
+    for path, function in made.items():
+        assert 5 <= function.search_words.count(",") + 1 <= 12, path
+        for api in ("openai", "anthropic"):
+            assert function.search_words not in to_json(Tool(function).definition(api))
+    assert "time off" not in to_json(Tool(made["hr.request_leave"]).definition())
+
+
+def test_calling_one_says_that_nothing_is_behind_it():
+    send = definitions(7)["billing.send_invoice"]
+    with pytest.raises(DefinitionOnly, match="billing.send_invoice is a definition only") as error:
+        send(invoice_id="inv_1")
+    assert isinstance(error.value, ToolError)
+    assert "definition only" in Tool(send).call({"invoice_id": "inv_1"}).text
+    assert "missing" in Tool(send).call({}).text
+
+
+def test_the_same_ones_come_first_every_time_and_no_more_than_there_are():
+    assert list(definitions(70)) == list(definitions(MOST))[:70]
+    assert len({path.partition(".")[0] for path in definitions(84)}) == 12
+    for n in (-1, MOST + 1):
+        with pytest.raises(ValueError, match="there are 504"):
+            definitions(n)
+
+
+@pytest.mark.parametrize("n", [0, 5, 30, 31, 500, MOST + 30])
+def test_the_real_functions_come_first(company, n):
+    functions = company(n)
+    assert len(functions) == n
+    assert list(functions)[:30] == list(FUNCTIONS)[:n]
+    assert [hasattr(function, "definition_only") for function in functions.values()] == [False] * min(n, 30) + [
+        True
+    ] * max(0, n - 30)
+
+
+def test_five_functions_are_enough_for_the_weeks_question(company):
+    functions = company(5)
+    late = functions["crm.list_tasks"](team="sales", overdue=True)["items"]
+    assert late and all(functions["crm.add_note"](task["task_id"], "Call today")["note_id"] for task in late)
