@@ -4,11 +4,12 @@
 gigabytes.
 """
 
+import decimal
 import json
 
 from ..plain import repair
 
-_SCALARS = (int, float, bool, type(None))
+_SHORT = (float, bool, type(None))
 
 
 def is_over(value: object, most: int) -> bool:
@@ -29,7 +30,11 @@ def is_over(value: object, most: int) -> bool:
                 for part in (*item, *item.values()) if isinstance(item, dict) else item:
                     if isinstance(part, str):
                         chars += len(part) * times
-                    elif type(part) not in _SCALARS:
+                    elif type(part) is int:  # a bit is 0.301 digits
+                        chars += part.bit_length() * 3 // 10 * times
+                    elif isinstance(part, decimal.Decimal):
+                        chars += len(part.as_tuple().digits) * times
+                    elif type(part) not in _SHORT:
                         deeper[id(part)] = (part, times + deeper.get(id(part), (None, 0))[1])
         level = deeper
     return chars > most

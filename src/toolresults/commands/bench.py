@@ -6,6 +6,8 @@ import click
 
 BENCHMARKS = {
     "counting": "count_tokens against raw tiktoken, in seconds",
+    "code_mode": "all definitions against search and execute, by number of functions (data/results; some minutes)",
+    "four_ways": "one question about all orders, in seven ways (data/results; about a minute)",
     "tokens_per_turn": "tokens and money of each turn, one technique at a time (data/results; about two minutes)",
 }
 """Each is a module of `toolresults.bench` with a `report()` that measures and returns text."""

@@ -12,7 +12,7 @@ from .look import BLUE, GREEN, GREY, HEIGHT, ORANGE, PALETTE, PURPLE, RED, SKY, 
 OUTCOMES = {"correct": GREEN, "recoverable": SKY, "lost": GREY, "silently wrong": RED}
 """What became of a question, and its colour."""
 
-DENSE = 88
+DENSE = 84
 """Dots an inch of these figures: they are wide, and full of text, which makes a PNG large."""
 
 RAISES = 0.005

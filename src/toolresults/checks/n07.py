@@ -1,0 +1,83 @@
+"""Checks for notebook 07, running code."""
+
+from toolresults.checks import say, tried
+from toolresults.codemode.execute import render
+from toolresults.codemode.functions import HostFunction
+from toolresults.codemode.limits import Run
+from toolresults.codemode.sandbox import open_sandbox
+from toolresults.examples.orders.functions import order_functions
+from toolresults.examples.orders.store import OrderStore
+from toolresults.tokens import count_tokens
+
+MOST_TOKENS = 100
+"""Tokens of the result that exercise 1 allows."""
+
+MONTH = "2026-01"
+"""The month in which the south had its highest refund rate."""
+
+HARM = {
+    "a list of a billion numbers": True,
+    "an endless loop": False,
+    "a file of the machine": True,
+    "a message to another server": True,
+    "a key in the environment": False,
+    "ten gigabytes of output": True,
+}
+"""Exercise 2: what gets through a runner that has a timeout and an empty environment, and nothing else."""
+
+CHOICES = {
+    "how many orders are pending in the north, asked all day": "plain",
+    "revenue by region for the tax office, every month": "aggregate",
+    "an analyst's questions, each of them new": "code",
+    "one order's payload": "plain",
+}
+"""Exercise 3: what to offer for each."""
+
+
+def exercise_1(answer: object) -> None:
+    """*answer* is Python code, as text, that finds the month in which the south had its highest refund rate."""
+    run = _run(answer) if tried(answer) and isinstance(answer, str) else Run()
+    tokens = count_tokens(render(run, 3_000))
+    if not isinstance(answer, str):
+        hint = "give the code as one string, in three quotes."
+    elif run.error:
+        hint = f"the model would read: {run.error}"
+    elif not run.host_calls:
+        hint = "the rows come from orders.rows(fields=[...])."
+    elif tokens > MOST_TOKENS:
+        hint = f"the result has {tokens} tokens, more than {MOST_TOKENS}. Let the code choose."
+    else:
+        hint = 'the result does not name the right month as "2026-…". placed_at begins with the year and the month.'
+    found = MONTH in f"{run.printed}{run.value}"
+    right = f"{tokens} tokens for a result out of thousands of rows."
+    say(answer, bool(found and run.host_calls and not run.error and tokens <= MOST_TOKENS), right, hint)
+
+
+def _run(code: str) -> Run:
+    with OrderStore.open() as store:
+        rows = HostFunction(order_functions(store)["orders.rows"], "orders")
+        with open_sandbox("python", {rows.path: rows}) as sandbox:
+            return sandbox.run(code)
+
+
+def exercise_2(answer: object) -> None:
+    """*answer* is the set of the names in `HARM` that get through."""
+    say(
+        answer,
+        lambda answer: (
+            not isinstance(answer, str) and set(answer) == {name for name, through in HARM.items() if through}
+        ),
+        "a timeout stops loops, and an empty environment has no keys. All else needs a limit of its own.",
+        "it is an ordinary process: what may it allocate, open and connect to, and how much does the host read of it?",
+    )
+
+
+def exercise_3(answer: object) -> None:
+    """*answer* is a dict from each name in `CHOICES` to "aggregate", "plain" or "code"."""
+    wrong = [name for name, choice in CHOICES.items() if isinstance(answer, dict) and answer.get(name) != choice]
+    say(
+        answer,
+        answer == CHOICES,
+        "foreseen and important: a tool that cannot be written wrong. Small: a plain tool. New each time: code.",
+        f"think again about: {wrong[0] if wrong else 'all of them'}.",
+    )
