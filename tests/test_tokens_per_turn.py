@@ -12,7 +12,8 @@ from matplotlib import pyplot
 from openai import BadRequestError as OpenAIError
 
 from toolresults import plots
-from toolresults.agent.wire import fault
+from toolresults.agent.request_text import request_parts, tokens_of
+from toolresults.agent.wire import calls_of, fault
 from toolresults.bench import tokens_per_turn as bench
 from toolresults.bench.holding import hold, outcome, through_sdk, truth
 from toolresults.bench.needs import MOST_CALLS, Agent
@@ -43,7 +44,8 @@ def line(frame, name, api):
 
 @BOTH
 @pytest.mark.parametrize(
-    ("name", "needs"), [("budget", TEN), ("refs", TEN), ("clearing", THIRTY), ("clearing every turn", TEN)]
+    ("name", "needs"),
+    [("budget", TEN), ("refs", TEN), ("code", TEN), ("clearing", THIRTY), ("clearing every turn", TEN)],
 )
 def test_the_bill_is_what_the_real_sdk_meters(store, api, name, needs):
     sent, held = (play(api, TECHNIQUES[name], store, needs) for play in (through_sdk, hold))
@@ -121,12 +123,14 @@ def test_outcomes():
 def test_what_each_technique_does_to_the_bill(frame, api):
     table = bench.summary(frame, api)
     steps = [name for name, technique in TECHNIQUES.items() if technique.added]
-    assert (table.loc[steps[1:-1], "change"] < 1).all(), "each technique up to refs lowers the bill"
+    assert steps[-2:] == ["refs", "code"] and (table.loc[steps[1:], "change"] < 1).all(), "each lowers the bill"
     assert table["input"]["clearing"] < table["input"]["refs"] and table["peak"]["clearing"] < table["peak"]["refs"]
     assert (table["change"]["clearing"] > 1) == (api == "anthropic"), "clearing raises it where writing is charged"
     assert table["change"]["clearing every turn"] > 1.4
-    assert table["money"].idxmin() == "small budget" and table["answered"].idxmin() == "small budget"
-    assert (table["turns"]["refs"], table["turns"]["clearing"]) > (table["turns"]["budget"], table["turns"]["refs"])
+    assert table["money"].nsmallest(2).index.to_list() == ["code", "small budget"]
+    assert table["answered"].idxmin() == "small budget" and table["answered"]["code"] == len(THIRTY)
+    assert table["turns"]["budget"] < table["turns"]["refs"] < table["turns"]["clearing"]
+    assert table["turns"]["code"] < table["turns"]["refs"] and table["peak"]["code"] < table["peak"]["refs"] / 3
     assert (table[["correct", "recoverable", "lost", "silently wrong"]].sum(axis=1) == len(THIRTY)).all()
 
 
@@ -136,6 +140,62 @@ def test_only_results_that_do_not_say_what_they_left_out_mislead(frame):
     kinds = bench.kinds(frame, "anthropic")
     assert kinds["aggregate"]["no note"] == "WRONG WRONG WRONG"
     assert kinds["needle"][["concise", "budget", "refs"]].to_list() == ["+1 ok ok", "+1 ok lost", "+1 +1 +3"]
+
+
+@BOTH
+def test_code_answers_what_takes_all_rows_and_shows_nothing_to_look_back_at(frame, api):
+    kinds = bench.kinds(frame, api)
+    asked, looking_back = ["lookup", "filter", "needle", "aggregate"], ["join", "absence"]
+    assert kinds.loc["refs", asked].to_list() == ["ok ok ok", "ok +1 +1", "+1 +1 +3", "lost ok lost"]
+    assert kinds.loc["code", asked].to_list() == ["ok ok ok", "ok +1 ok", "ok ok ok", "ok ok ok"]
+    assert kinds.loc["refs", looking_back].to_list() == ["+2 +1 +1", "ok ok +1"]
+    assert kinds.loc["code", looking_back].to_list() == ["+2 +2 +1", "+1 ok +1"]
+    turns = line(frame, "code", api)
+    sums = turns[(turns["call"] == "execute") & (turns["kind"] == "aggregate")]
+    assert len(sums) == 3 and sums["result_tokens"].max() <= 10
+
+
+@BOTH
+def test_the_tool_that_runs_code_is_paid_for_whether_or_not_it_is_used(store, api):
+    lookups = [need for need in THIRTY if need.kind == "lookup"]
+    refs, code = (hold(api, TECHNIQUES[name], store, lookups) for name in ("refs", "code"))
+    assert code.session.messages == refs.session.messages
+    with TECHNIQUES["refs"].opened(store) as plain, TECHNIQUES["code"].opened(store) as tools:
+        assert list(tools) == [*plain, "execute"]
+        text = tools["execute"].description
+        defined = [
+            tokens_of(request_parts(api, {"messages": [], "tools": [tool.definition(api) for tool in given.values()]}))
+            for given in (plain, tools)
+        ]
+    assert "def rows(" in text and "def payload(" in text and "def refund_rates(" not in text
+    more = [two.usage.input - one.usage.input for one, two in zip(refs.turns, code.turns, strict=True)]
+    assert more == [defined[1] - defined[0]] * 6 and more[0] > 300
+    assert code.session.ledger.money > refs.session.ledger.money
+
+
+def test_the_code_is_charged_as_output_and_only_its_answer_is_read(store):
+    held = hold("openai", TECHNIQUES["code"], store, [TEN[3]])
+    [call] = calls_of("openai", held.session.messages[1])
+    code, rows = json.loads(call.arguments)["code"], 'orders.rows(["amount"], status="refunded", region="south")'
+    assert code == f'round(sum(row["amount"] or 0 for row in {rows}), 2)'
+    assert held.turns[0].usage.output > count_tokens(code)
+    assert json.loads(held.session.messages[2]["content"]) == {"value": truth(TEN[3], store)}
+
+
+def test_a_word_that_the_shop_does_not_know_fails_before_anything_is_run(store):
+    held = hold("openai", TECHNIQUES["code"], store, [need for need in THIRTY if "declined" in need.text])
+    error = json.loads(held.session.messages[2]["content"])["error"]
+    assert "declined" in error and "failed" in error
+    assert held.turns[-1].tags["outcome"] == "recoverable" and held.turns[-1].tags["further_calls"] == 1
+
+
+def test_code_looks_again_only_where_no_listing_is_shown(store):
+    """The question in the middle of round two lists what the last one looks back at."""
+    join, absence = (need for need in ROUNDS[1] if need.looks_back)
+    alone, after = (hold("openai", TECHNIQUES["code"], store, needs) for needs in ([absence], [join, absence]))
+    assert alone.answers == after.answers[1:] == ["no"]
+    assert [turn.tags["call"] for turn in alone.turns] == ["execute", ""]
+    assert [turn.tags["call"] for turn in after.turns] == ["search_orders", "get_order_payload", "", ""]
 
 
 def test_the_end_of_a_text_that_was_cut_is_not_taken_for_its_end():
@@ -154,7 +214,7 @@ def test_no_question_takes_more_further_calls_than_are_allowed(frame):
 @BOTH
 def test_an_error_turn_is_charged_where_a_tool_filters(frame, api):
     turns = Counter(frame[(frame["question"] == 8) & (frame["api"] == api)]["technique"])
-    assert turns["naive"] == 2 and turns["filter"] == turns["refs"] == 3
+    assert turns["naive"] == 2 and turns["filter"] == turns["refs"] == turns["code"] == 3
 
 
 def test_a_budgeted_page_of_whole_rows_keeps_its_budget_and_ends(store):

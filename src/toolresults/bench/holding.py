@@ -27,7 +27,7 @@ from ..tokens import count_tokens
 from .needs import Agent, Need, reply, solve
 from .questions import TEN, THIRTY
 from .sessions import MODELS, SYSTEM, Session, Trim, new_cache
-from .techniques import TECHNIQUES, Technique, everything
+from .techniques import TECHNIQUES, Technique, Tools, everything
 
 LOOPS = {"openai": openai_loop, "anthropic": anthropic_loop}
 
@@ -66,19 +66,25 @@ def through_sdk(
     """
     model = ScriptedModel(policy(api, technique), window=window, cache=new_cache(api))
     client = model.openai() if api == "openai" else model.anthropic()
-    tools, ledger, messages = technique.tools(store), Ledger(model=MODELS[api]), []
+    ledger, messages = Ledger(model=MODELS[api]), []
     options = {"model": MODELS[api], "system": SYSTEM, "ledger": ledger, "at_once": 1}
     if technique.trim:
         options["trim"] = technique.trim(api)
-    for need in needs:
-        asked = [*messages, {"role": "user", "content": need.text}]
-        messages = LOOPS[api].run(client, asked, tools, **options).messages
+    with technique.opened(store) as tools:
+        for need in needs:
+            asked = [*messages, {"role": "user", "content": need.text}]
+            messages = LOOPS[api].run(client, asked, tools, **options).messages
     return Session(api, messages, [tool.definition(api) for tool in tools.values()], ledger)
 
 
 def hold(api: str, technique: Technique, store: OrderStore, needs: Sequence[Need] = THIRTY) -> Held:
     """The session without a network, a window or copies of 20 MB: the same messages and usage as `through_sdk`."""
-    tools, trim = technique.tools(store), technique.trim(api) if technique.trim else None
+    with technique.opened(store) as tools:
+        return _hold(api, technique, store, needs, tools)
+
+
+def _hold(api: str, technique: Technique, store: OrderStore, needs: Sequence[Need], tools: Tools) -> Held:
+    trim = technique.trim(api) if technique.trim else None
     session = Session(api, [], [tool.definition(api) for tool in tools.values()], Ledger(model=MODELS[api]))
     meter, answers, dialect, calls = _Meter(session, trim), [], DIALECTS[api], 0
     for need in needs:

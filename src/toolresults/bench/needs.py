@@ -7,6 +7,9 @@ takes two turns (a call, an answer) and one that looks back takes one: so a roun
 The agent is a program, not a model: it uses only the messages of the request in front of it. It sees what a result says
 of itself (how many match, a cursor, a cut, a ref), goes on where an answer needs more, `MOST_CALLS` further calls at
 most, and gives up where it can see that these would not do.
+
+Where it may write code, it does so to compute and to search (filter, needle, aggregate, absence), and lists where rows
+are to be looked at (lookup, join). Its code is right at the first try, which a real model's not always is.
 """
 
 import json
@@ -74,19 +77,35 @@ class Agent:
             raise GiveUp
         raise Ask((name, dict(arguments)))
 
-    def pages(self, fields: Sequence[str], **filters: Any) -> Iterator[tuple[int, int, list[dict[str, Any]]]]:
-        """(how many match, rows so far, rows) of each page of a listing; one page where the tool has no pages."""
+    def compute(self, code: str) -> Any:
+        """What the code ends with. Raises `ValueError` if it fails."""
+        result = self.call("execute", {"code": code})
+        if "error" in result:
+            raise ValueError(result["error"])
+        return result["value"]
+
+    def listed(self, fields: Sequence[str], **filters: Any) -> bool:
+        """Whether a listing was shown, its first page at least, and is not cleared."""
+        made = "search_orders", self._listing(fields, filters)
+        return any(call == made and not text.startswith(CLEARED) for call, text in self.shown)
+
+    def _listing(self, fields: Sequence[str], filters: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a listing's first page."""
         offers = self.technique
         arguments = dict(filters) if offers.filters else {}
         if offers.pages:
             arguments["limit"] = LIMIT
         if offers.formats:
             arguments["response_format"] = "concise" if set(fields) <= set(CONCISE) else "detailed"
-        seen = 0
+        return arguments
+
+    def pages(self, fields: Sequence[str], **filters: Any) -> Iterator[tuple[int, int, list[dict[str, Any]]]]:
+        """(how many match, rows so far, rows) of each page of a listing; one page where the tool has no pages."""
+        arguments, seen = self._listing(fields, filters), 0
         while True:
             page = self.call("search_orders", arguments)
             if isinstance(page, list):  # rows and nothing else: as far as the agent can tell, all of them
-                rows = page if offers.filters else [row for row in page if _matches(row, filters)]
+                rows = page if self.technique.filters else [row for row in page if _matches(row, filters)]
                 yield len(rows), len(rows), rows
                 return
             if "error" in page:

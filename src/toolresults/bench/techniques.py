@@ -6,13 +6,19 @@ Every technique has a tool `search_orders` on the same account; only what it tak
 
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import Field
 
+from ..codemode.execute import execute_tool
+from ..codemode.found import stubs
+from ..codemode.functions import HostFunction
+from ..codemode.sandbox import open_sandbox
+from ..examples.orders.functions import order_functions
 from ..examples.orders.store import OrderFilter, OrderStore
 from ..results.budget import BUDGET, page
 from ..results.shape import shape
@@ -33,7 +39,10 @@ FILTERS = ("status", "region", "min_amount", "placed_after", "placed_before")
 CONCISE = ("customer", "status", "amount")
 """Fields of a concise row."""
 
-LATER = ("off-loading", "code")
+FUNCTIONS = ("orders.rows", "orders.payload")
+"""What code may call: all rows, and what the gateway sent with one order."""
+
+LATER = ("off-loading",)
 """Techniques that join this list when they exist: each is one more entry of `TECHNIQUES`."""
 
 Tools = dict[str, Tool]
@@ -43,10 +52,10 @@ Tools = dict[str, Tool]
 class Technique:
     """One line of the comparison.
 
-    `shows` says what a result holds. `tools(store)` are what the agent gets, `trim(api)` what is done to the history
+    `shows` says what a result holds. `tools(store)` are what lists and reads, `trim(api)` what is done to the history
     (None: nothing). The flags say what an agent reads in the tools' definitions: whether it can filter, pages, choose
-    a format, and follow refs. `again`: whether it asks the shop again for each question, since orders keep coming.
-    `added`: whether it stands on the technique before it; else it is a variant, and `after` is what it varies.
+    a format, follow refs, and write code. `again`: whether it asks the shop again for each question, since orders keep
+    coming. `added`: whether it stands on the technique before it; else it is a variant, and `after` is what it varies.
     """
 
     name: str
@@ -57,12 +66,25 @@ class Technique:
     pages: bool = True
     formats: bool = True
     refs: bool = False
+    code: bool = False
     again: bool = True
     after: str = ""
 
     @property
     def added(self) -> bool:
         return not self.after
+
+    @contextmanager
+    def opened(self, store: OrderStore) -> Iterator[Tools]:
+        """All tools that the agent gets: `tools`, and `execute` where there is code, until its sandbox is closed."""
+        tools = self.tools(store)
+        if not self.code:
+            yield tools
+            return
+        given = order_functions(store)
+        functions = {path: HostFunction(given[path], *path.split(".")) for path in FUNCTIONS}
+        with open_sandbox("python", functions) as sandbox:
+            yield tools | {"execute": execute_tool(sandbox, about=stubs(functions.values(), "python", docs=True))}
 
 
 _FORMAT = Annotated[Literal["concise", "detailed"], Field(description="detailed adds every other field.")]
@@ -144,14 +166,15 @@ TECHNIQUES = {
         Technique("concise", "three fields, or all on request", partial(paged, formats=True)),
         Technique("budget", f"as many as fit {BUDGET:,} tokens", partial(paged, formats=True, budget=BUDGET)),
         Technique("refs", "long fields by reference", workbook_tools, refs=True),
-        Technique("clearing", f"old results cleared over {TRIGGER:,}", workbook_tools,
-                  lambda api: trimmings(api)["cleared"], refs=True),
+        Technique("code", "what code computed or found", workbook_tools, refs=True, code=True),
         Technique("naive, asked once", "all orders, kept for later questions", naive, filters=False, pages=False,
                   formats=False, again=False, after="naive"),
         Technique("no note", "50 rows, and no word of more", partial(paged, formats=True, note=False),
                   after="concise"),
         Technique("small budget", f"as many as fit {SMALL_BUDGET} tokens", partial(workbook_tools, budget=SMALL_BUDGET),
                   refs=True, after="refs"),
+        Technique("clearing", f"old results cleared over {TRIGGER:,}", workbook_tools,
+                  lambda api: trimmings(api)["cleared"], refs=True, after="refs"),
         Technique("clearing every turn", "all but the newest three cleared", workbook_tools,
                   lambda api: cache_settings(api)["clear all on every turn"], refs=True, after="refs"),
     )

@@ -36,6 +36,10 @@ COLUMNS += ("result_tokens", "money", "outcome", "further_calls")
 the turn that answers."""
 
 
+VERSIONS = ("toolresults", "toktok-rs", "duckdb", "pydantic", "pydantic-monty")
+"""Packages that the results depend on."""
+
+
 def rows(api: str, technique: Technique, store: OrderStore) -> list[dict[str, Any]]:
     """A row a turn of the session of thirty: what stands in the results file."""
     found, question = [], 1
@@ -56,7 +60,7 @@ def about() -> dict[str, str]:
         "corpus": f"orders.parquet sha256 {sha256(corpus).hexdigest()}",
         "n": f"{len(THIRTY)} questions in {len(ROUNDS)} rounds, {len(TECHNIQUES)} techniques, {len(APIS)} wire formats",
         "tokenizer": "o200k_base (for Claude, whose tokenizer is not public, an estimate)",
-        "versions": ", ".join(f"{name} {version(name)}" for name in ("toolresults", "toktok-rs", "duckdb", "pydantic")),
+        "versions": ", ".join(f"{name} {version(name)}" for name in VERSIONS),
         "prices": "; ".join(
             f"{price.model} as of {price.as_of}, {price.source}" for price in map(prices.__getitem__, MODELS.values())
         ),

@@ -10,13 +10,13 @@ FREED, REWRITTEN = 12_000, 6_000
 
 
 def exercise_1(answer: object) -> None:
-    """Which technique lowers the tokens that are read on every line of the table, and raises Claude's bill."""
+    """Which line reads fewer tokens than refs, raises Claude's bill, and answers as many questions."""
     text = answer.strip().lower() if isinstance(answer, str) else answer
     say(
         answer,
         lambda _: text == "clearing",
         "it reads a third fewer tokens than refs, and pays for writing the cache again, and for calls made again.",
-        "look for a technique (not a variant) whose input goes down and whose change has a plus.",
+        "two lines have a plus under change: compare what they answer (correct and recoverable) with refs.",
     )
 
 
@@ -37,15 +37,16 @@ def exercise_2(answer: object) -> None:
 def exercise_3(answer: object) -> None:
     """The line that costs least for an answer."""
     hints = {
-        "small budget": "it has the smallest bill, and few answers to divide it by.",
+        "small budget": "it has a small bill, and few answers to divide it by.",
         "naive": "it answers everything, and look at its bill.",
-        "clearing": "close: it answers as many as another line, for a little more.",
+        "refs": "the cheapest without code: one line answers more, for less money.",
+        "clearing": "it answers as many as refs, for a little more money.",
     }
     text = answer.strip().lower() if isinstance(answer, str) else answer
     say(
         answer,
-        lambda _: text == "refs",
-        "as many answers as clearing for less money; the smallest bill bought half as many.",
+        lambda _: text == "code",
+        "all eighteen answers, and the smallest bill too. Without code it is refs.",
         hints.get(text, "divide each bill by the answers that it bought.")
         if isinstance(text, str)
         else "answer with the name of a line, such as 'cap'.",
