@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from toolresults.codemode.functions import MESSAGE_CHARS, HostCalls, HostError, HostFunction
 from toolresults.codemode.limits import Limits, Printed, Stopped
@@ -126,6 +126,41 @@ def test_what_has_no_json_is_a_failure_of_the_function():
 
     error = failure(HostFunction(odd, "crm"))
     assert (error.kind, str(error).split(".")[1]) == ("RuntimeError", "odd failed (ValueError)")
+
+
+@pytest.mark.parametrize(
+    ("hint", "given", "got"),
+    [
+        (dt.date, "2026-03-01", dt.date(2026, 3, 1)),
+        (dt.datetime, "2026-03-01T10:00:00", dt.datetime(2026, 3, 1, 10)),
+        (decimal.Decimal, 1.5, decimal.Decimal("1.5")),
+        (set[str], ["a"], {"a"}),
+        (tuple[int, str], [1, "a"], (1, "a")),
+    ],
+)
+def test_a_function_gets_the_type_that_it_asks_for_from_what_json_can_say(hint, given, got):
+    seen = []
+
+    def take(value) -> None:
+        seen.append(value)
+
+    take.__annotations__["value"] = hint
+    HostFunction(take, "crm").call([given], {})
+    assert seen == [got] and type(seen[0]) is type(got)
+
+
+def test_a_check_of_arguments_that_fails_by_itself_is_a_failure_of_the_function():
+    def find(name: Annotated[str, BeforeValidator(lambda value: {}[value])]) -> str:
+        return name
+
+    with pytest.raises(HostError, match=r"crm\.find failed \(KeyError\)"):
+        calls(find).call("crm.find", ["ana"], {})
+
+
+@pytest.mark.parametrize("namespace", ["list", "print", "enum", "builtins", "case", "export", "constructor", "Date"])
+def test_a_namespace_that_a_language_needs_for_itself_is_refused(namespace):
+    with pytest.raises(ValueError, match="a name that a language has taken"):
+        HostFunction(list_tasks, namespace)
 
 
 @pytest.mark.parametrize(("namespace", "name"), [("crm", "a-b"), ("__class__", "f"), ("crm", "_private"), ("", "f")])

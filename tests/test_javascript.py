@@ -216,8 +216,8 @@ def test_functions_registered_between_runs_are_there():
 
 
 def test_a_namespace_that_javascript_needs_itself_is_refused():
-    with open_sandbox("javascript", {"JSON.rows": HostFunction(rows, "JSON")}) as opened:
-        assert "the namespace JSON is JavaScript's own" in opened.run("return JSON.rows()").error
+    with open_sandbox("javascript", {"WeakMap.rows": HostFunction(rows, "WeakMap")}) as opened:
+        assert "the namespace WeakMap is JavaScript's own" in opened.run("return WeakMap.rows()").error
 
 
 def test_what_was_printed_before_the_time_was_over_is_kept():
@@ -279,6 +279,28 @@ def test_files_are_read_in_windows_and_only_by_their_names(tmp_path):
 def test_a_large_file_is_read_whole(tmp_path):
     (tmp_path / "rows.json").write_text("[" + ",".join(['{"note":"ä fine note"}'] * 200_000) + "]", encoding="utf-8")
     assert value("return JSON.parse(await files.read('rows.json')).length", files=tmp_path) == 200_000
+
+
+def test_not_a_number_is_no_argument():
+    """As null it would leave the argument out, and a filter that came to nothing would let everything through."""
+    assert "count is NaN, which is no argument (line 1" in run("return await crm.rows({count: undefined * 2})").error
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("let n = 0; ['a', 'b'].forEach(async (x) => { await crm.salary({name: x}); n++ }); return n", True),
+        ("async function main() { await crm.salary({name: 'a'}); }\nmain()", True),
+        ("async function main() { console.log((await crm.rows()).length); }\nmain()", False),
+        ("return (await Promise.all([crm.rows(), crm.rows()])).length", False),
+    ],
+)
+def test_code_that_does_not_wait_for_its_calls_is_told_so(code, told):
+    assert ("await each" in run(code).printed) is told
+
+
+def test_a_form_feed_is_not_a_line():
+    assert "(line 2: null.x)" in run("const a = '\x0c';\r\nnull.x").error
 
 
 def test_without_the_package_it_says_what_to_install(monkeypatch):

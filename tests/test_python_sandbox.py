@@ -3,6 +3,8 @@
 import datetime as dt
 import json
 import re
+import subprocess
+import sys
 from typing import Literal, NotRequired, TypedDict
 
 import pytest
@@ -228,6 +230,26 @@ def test_the_host_stays_small_whatever_the_code_holds():
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000  # KiB
 
 
+def test_no_worker_outlives_a_host_that_exits_during_a_run():
+    code = """
+import threading, time
+from toolresults.codemode.sandbox import open_sandbox
+sandbox = open_sandbox()
+threading.Thread(target=sandbox.run, args=["while True: pass"], daemon=True).start()
+time.sleep(0.5)
+"""
+    # a worker that is left behind holds the pipe open, and the reading does not end
+    subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=30, check=True)
+
+
+def test_a_namespace_that_the_type_checker_knows_as_its_own_is_an_error_of_the_run():
+    def rows() -> int:
+        return 3
+
+    with PythonSandbox({"syslog.rows": HostFunction(rows, "syslog")}) as sandbox:
+        assert sandbox.run("syslog.rows()").error.startswith("ImportError: ")
+
+
 def test_description_says_what_is_true():
     sandbox = PythonSandbox()
     there = re.search(r"Imports: (.*?); not (.*?)\.", sandbox.description, re.DOTALL)
@@ -245,6 +267,24 @@ def test_description_says_what_is_true():
     for name, code in lacking.items():
         assert name in sandbox.description and "NotImplementedError" in sandbox.run(code).error
     assert "No files" in sandbox.description
+    assert "key=lambda k: d[k], not key=d.get" in sandbox.description
+    assert sandbox.run("d = {'a': 1, 'b': 2}\nmax(d, key=lambda k: d[k])").value == "b"
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        (
+            "d = {'a': 1}\nmax(d, key=d.get)",
+            "AttributeError: 'dict' object has no attribute 'get' as a value: methods are only called here, "
+            "as in lambda x: d.get(x) (line 2: max(d, key=d.get))",
+        ),
+        ("(5).bit_length()", "AttributeError: 'int' object has no attribute 'bit_length' (line 1: (5).bit_length())"),
+        ("(5).nothing", "AttributeError: 'int' object has no attribute 'nothing' (line 1: (5).nothing)"),
+    ],
+)
+def test_a_method_that_is_passed_as_a_value_is_explained_and_one_that_is_not_there_is_not(code, told):
+    assert PythonSandbox().run(code).error == told
 
 
 def test_files_are_described_and_read(tmp_path):
@@ -260,3 +300,15 @@ with open("/data/orders.json") as f:
     assert sandbox.run(code).value == [["orders.json"], 3]
     (tmp_path / "later.txt").write_text("new", encoding="utf-8")
     assert sandbox.run("open('/data/later.txt').read()").value == "new"
+
+
+@pytest.mark.parametrize("value", ["float('nan')", "float('inf')", "[1.5, float('nan')]"])
+def test_an_argument_that_came_to_nothing_is_an_error_and_does_not_drop_the_filter(value):
+    def rows(least: float | list | None = None) -> str:
+        """Rows."""
+        return f"least is {least}"
+
+    with PythonSandbox({"crm.rows": HostFunction(rows, "crm")}) as sandbox:
+        run = sandbox.run(f"crm.rows(least={value})")
+        assert run.value is None and "TypeError: crm.rows: an argument is not plain data" in run.error
+        assert sandbox.run("crm.rows(least=1.5)").value == "least is 1.5"

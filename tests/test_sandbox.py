@@ -184,7 +184,7 @@ def test_time_is_wall_time_whether_the_code_or_the_host_is_slow(code, run):
     assert time.monotonic() - started < 3
     assert (result.stopped, result.error) == (
         "time",
-        "stopped after 0.4 seconds. Ask the functions for fewer rows, or do less in one run",
+        "stopped at 0.4 s. Ask the functions for fewer rows, or do less in one run",
     )
     assert 0.4 <= result.seconds < 3
 

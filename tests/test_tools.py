@@ -174,3 +174,28 @@ def test_a_result_over_the_budget_is_refused_with_its_size():
     )
     assert not Tool(dump, budget=1001).call({}).is_error
     assert Tool(dump, budget=1000).call({}).is_error
+
+
+def _any(*args: int) -> int:
+    return len(args)
+
+
+def _named(**kwargs: int) -> int:
+    return len(kwargs)
+
+
+def _placed(a: int, /) -> int:
+    return a
+
+
+async def _later() -> int:
+    return 1
+
+
+@pytest.mark.parametrize(
+    ("function", "told"),
+    [(_any, "args has no name"), (_named, "kwargs has no name"), (_placed, "a has no name"), (_later, "is async")],
+)
+def test_a_function_that_no_model_could_call_is_refused_when_it_becomes_a_tool(function, told):
+    with pytest.raises(TypeError, match=told):
+        Tool(function)

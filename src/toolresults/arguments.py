@@ -17,6 +17,7 @@ from typing import Annotated, Any, get_type_hints
 
 from pydantic import BeforeValidator, ConfigDict, ValidationError, create_model
 
+from .plain import plain, repair
 from .results.shape import cut
 
 
@@ -61,7 +62,8 @@ class ToolError(Exception):
 class Arguments:
     """The parameters of `function`, as its signature and type hints give them.
 
-    `name` is what the model calls it. Raises `TypeError` for a parameter without a type hint.
+    `name` is what the model calls it. Raises `TypeError` for a parameter without a type hint or that cannot be given by
+    name (`*args`, `**kwargs`, those before a `/`), and for an async function.
     """
 
     def __init__(self, name: str, function: Callable[..., object]):
@@ -83,16 +85,23 @@ class Arguments:
         """
         given = {name: value for name, value in given.items() if value is not None or name not in self._optional}
         try:
-            checked = self._model.model_validate(given)
+            # as text: from values, pydantic's strict mode takes no date, Decimal, set or enum that JSON could send
+            checked = self._model.model_validate_json(repair(json.dumps(given, ensure_ascii=False, default=plain)))
         except ValidationError as error:
             raise ToolError(_explain(error, self.parameters)) from None
+        except (ValueError, RecursionError):
+            raise ToolError("the arguments are not plain data: send what JSON can say") from None
         return {name: getattr(checked, name) for name in checked.model_fields_set}
 
 
 def _arguments_model(name: str, function: Callable[..., object]):
     hints = get_type_hints(function, include_extras=True)
+    if inspect.iscoroutinefunction(function):
+        raise TypeError(f"{name} is async: give a function that returns its result")
     fields = {}
     for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
+            raise TypeError(f"{name}: parameter {parameter.name} has no name that a caller could use")
         if parameter.name not in hints:
             raise TypeError(f"{name}: parameter {parameter.name} needs a type hint")
         default = ... if parameter.default is parameter.empty else parameter.default

@@ -31,11 +31,14 @@ MESSAGE_CHARS = 300
 """Longest message of a host function's error that the code gets, in characters."""
 
 RESERVED = frozenset(
-    """asyncio base64 bisect collections copy csv dataclasses datetime decimal functools hashlib itertools json math os
-    pathlib random re sys time tomllib typing unicodedata console delete function let new null this typeof undefined
-    var void""".split()
-)
-"""No namespace may be called so: modules that code in a sandbox imports, and words of either language."""
+    """abc array asyncio base64 bisect builtins collections copy csv dataclasses datetime decimal enum functools hashlib
+    itertools json math os pathlib random re resource select sys time tomllib types typing typing_extensions unicodedata
+    arguments case catch class const constructor console debugger default delete do enum escape export extends function
+    globalThis hasOwnProperty instanceof isFinite isNaN let new null parseFloat parseInt super switch this throw
+    toString typeof undefined unescape valueOf var void Array Date Intl JSON Map Math Number Object Promise Proxy
+    Reflect RegExp Set String Symbol""".split()
+) | frozenset(dir(builtins)).difference(("copyright", "credits", "license"))  # site's, for the prompt
+"""No namespace may be called so: modules that code in a sandbox imports, and what either language calls its own."""
 
 # a path with two parts or more, of Unix or Windows, as tracebacks and OSError show it; a URL keeps its own
 _PATH = re.compile(r"(?<![\w:/.])(?:[A-Za-z]:)?(?:[\\/][\w.@+~-]+){2,}|~/[\w./-]+|\\\\[\w.$-]+\\[\w.$\\-]+")
@@ -90,11 +93,13 @@ class HostFunction:
         except TypeError as error:
             raise HostError("TypeError", f"{self.path}: {error}. It takes {self._takes()}") from None
         try:
-            checked = self._arguments.check(given)
-        except ToolError as error:
-            raise HostError("TypeError", f"{self.path}: {error}") from None
-        try:
+            try:
+                checked = self._arguments.check(given)
+            except ToolError as error:
+                raise HostError("TypeError", f"{self.path}: {error}") from None
             return plain(self.function(**checked))
+        except HostError:
+            raise
         except (ToolError, CursorError) as error:
             raise HostError(_kind(error), str(error)) from None
         except BaseException as error:  # the code gets the kind of failure; the host's log gets the rest

@@ -24,6 +24,9 @@ MESSAGE_CHARS = 300
 LINE_CHARS = 120
 """Longest line of code that is shown with an error, in characters."""
 
+EARLY = "[The code ended before its calls were answered, and their errors are lost: await each, and main() too.]\n"
+"""Added to what is printed when the code has not waited: JavaScript drops such errors in silence."""
+
 _DESCRIPTION = """\
 Runs JavaScript in a sandbox, next to the data: the body of an async function. Call the host's functions by their full \
 names, with one object of named arguments: await crm.list_tasks({{owner: "ana"}}). What the code prints with \
@@ -71,6 +74,10 @@ class JavaScriptSandbox(Sandbox):
             process.begin(calls.deadline, begin)
             while True:
                 match process.read():
+                    case {"value": value, "early": True}:
+                        if value is not None or not printed.text:  # else main() has told what it had to tell
+                            printed.write(EARLY)
+                        return value
                     case {"print": str(text)}:
                         printed.write(text)
                     case {"call": str(path), "args": list(args)}:
@@ -82,7 +89,7 @@ class JavaScriptSandbox(Sandbox):
                     case {"stopped": "memory"}:
                         raise Stopped("memory", self.limits)
                     case message:
-                        raise CodeError(_explain(message, code.splitlines()))
+                        raise CodeError(_explain(message, re.split(r"\r\n|[\r\n\u2028\u2029]", code)))
 
     def _answer(self, path: str, args: list[object], calls: HostCalls) -> dict[str, object]:
         """What the code gets for a call: one plain object means named arguments.

@@ -70,11 +70,17 @@
     return value instanceof Error ? told(value) : value;
   }
 
-  function json(value, what) {
+  // null would leave an argument out: a filter that came to nothing would match everything
+  function sent(key, value) {
+    if (typeof value === "number" && value !== value) throw new TypeError(`${key} is NaN, which is no argument`);
+    return honest(key, value);
+  }
+
+  function json(value, what, replace = honest) {
     if (typeof value === "function" || typeof value === "symbol") {
       throw new TypeError(`${what} is a ${typeof value}, which has no JSON`);
     }
-    return stringify(value, honest) ?? "null";
+    return stringify(value, replace) ?? "null";
   }
 
   const told = (error) => (error.message ? `${error.name}: ${error.message}` : `${error.name}`);
@@ -134,7 +140,7 @@
   function ask(path, args) {
     let text = "";
     for (let i = 0; i < args.length; i++) {
-      text += (i ? "," : "") + json(args[i], `argument ${i + 1} of ${path}`);
+      text += (i ? "," : "") + json(args[i], `argument ${i + 1} of ${path}`, sent);
       if (text.length > ARGUMENT_CHARS) throw new RangeError(`${path}: arguments over ${ARGUMENT_CHARS} characters`);
     }
     made += 1;
@@ -222,7 +228,9 @@
 
   async function run(body) {
     try {
-      last = `{"value":${json(await body(), "the value")}}`;
+      const value = await body();
+      const early = waiting ? ',"early":true' : "";
+      last = `{"value":${json(value, "the value")}${early}}`;
       if (last.length > VALUE_CHARS) last = '{"over":"output"}';
     } catch (error) {
       last = failure(error);

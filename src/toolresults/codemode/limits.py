@@ -32,7 +32,7 @@ LONGEST_TOKEN = 128
 """Characters of the longest token of o200k_base (spaces): longer text than that times the limit is not counted."""
 
 ADVICE = {
-    "time": "stopped after {seconds:g} seconds. Ask the functions for fewer rows, or do less in one run",
+    "time": "stopped at {seconds:g} s. Ask the functions for fewer rows, or do less in one run",
     "memory": "stopped at {mib:.0f} MiB of memory. Keep totals instead of rows, and drop what is done with",
     "host calls": "stopped at {host_calls} calls of functions. Ask for more rows in one call",
     "source": "not run: the code is over {source_chars} characters. Send less code, and no data inside it",

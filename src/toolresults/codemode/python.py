@@ -7,6 +7,7 @@ Each run gets a fresh worker. The code is checked against the functions' types b
 
 import builtins
 import functools
+import json
 import re
 import typing
 from collections.abc import Mapping
@@ -32,7 +33,8 @@ _DESCRIPTION = """\
 Runs Python in a sandbox, next to the data. Call the host's functions by their full names, such as \
 crm.list_tasks(owner="ana"): no import, no await. What the code prints, and the value of its last expression, is the \
 answer. {limits}
-This Python lacks yield, del, class inheritance, @property and other method decorators. Imports: math, json, re, \
+This Python lacks yield, del, class inheritance, @property and other method decorators. A method is called, never \
+passed: key=lambda k: d[k], not key=d.get. Imports: math, json, re, \
 datetime, time, random, collections, itertools, functools, decimal, csv, bisect, copy, typing, dataclasses, hashlib, \
 base64; not statistics, heapq, string, operator, io, enum, pandas. {files}"""
 
@@ -86,6 +88,8 @@ class PythonSandbox(Sandbox):
     def _failure(self, error: monty.MontyError) -> Exception:
         if isinstance(error, monty.MontyCrashedError):
             return Stopped("crash", self.limits)
+        if isinstance(error, monty.MontyTypingError):  # of an import, which the host has chosen
+            return CodeError("ImportError: the functions that this code names cannot be imported under their namespace")
         if isinstance(error.exception(), MemoryError):
             return Stopped("memory", self.limits)
         return CodeError(explain(error))
@@ -135,6 +139,8 @@ def _answer(snapshot: monty.FunctionSnapshot, calls: HostCalls) -> monty.Externa
         if is_over(given, ARGUMENT_CHARS):
             raise HostError("ValueError", f"{path}: arguments are over {ARGUMENT_CHARS} characters. Send less")
         try:
+            # null would leave an argument out: a filter that came to nothing (NaN) would match everything
+            json.dumps(given, allow_nan=False, default=repr, skipkeys=True)
             args, kwargs = plain(given)
         except ValueError as error:
             raise HostError("TypeError", f"{path}: an argument is not plain data: {error}") from None

@@ -18,14 +18,22 @@ PROCESSES = 32
 """Most workers at one time in this process; a run beyond that waits for one to end."""
 
 _starting = threading.Lock()
+_running: set["Worker"] = set()
 
 
 @functools.cache
 def _started() -> monty.Monty:
     pool = monty.Monty(min_processes=2, max_processes=PROCESSES, max_checkouts_per_worker=1)
     pool.__enter__()
-    atexit.register(pool.__exit__, None, None, None)
+    atexit.register(_end, pool)
     return pool
+
+
+def _end(pool: monty.Monty) -> None:
+    """The host exits: a worker whose run a daemon thread has left would outlive it."""
+    for worker in _running.copy():
+        worker.kill()
+    pool.__exit__(None, None, None)
 
 
 def pool() -> monty.Monty:
@@ -54,8 +62,13 @@ class Worker:
         with self._lock:
             if self._pid and not self.stopped:
                 self.stopped = reason
-                with contextlib.suppress(ProcessLookupError):  # it died by itself
-                    os.kill(self._pid, getattr(signal, "SIGKILL", signal.SIGTERM))
+                self.kill()
+
+    def kill(self) -> None:
+        """Kills the process, if it is still there."""
+        if self._pid:
+            with contextlib.suppress(ProcessLookupError):  # it died by itself
+                os.kill(self._pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 
     def write(self, printed: Printed, text: str) -> None:
         """Adds to what was printed, or kills the process if it was too much."""
@@ -66,10 +79,12 @@ class Worker:
             self.stop(reason)
 
     def __enter__(self) -> Self:
+        _running.add(self)
         self._timer.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        _running.discard(self)
         self._timer.cancel()
         with self._lock:  # the process ends now, and its number may become another's
             self._pid = None

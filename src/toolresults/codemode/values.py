@@ -4,12 +4,15 @@
 gigabytes.
 """
 
+import datetime as dt
 import decimal
 import json
+from pathlib import PurePath
 
 from ..plain import repair
 
 _SHORT = (float, bool, type(None))
+_TEXT = (decimal.Decimal, PurePath, dt.date, dt.time, dt.timedelta)
 
 
 def is_over(value: object, most: int) -> bool:
@@ -32,8 +35,10 @@ def is_over(value: object, most: int) -> bool:
                         chars += len(part) * times
                     elif type(part) is int:  # a bit is 0.301 digits
                         chars += part.bit_length() * 3 // 10 * times
-                    elif isinstance(part, decimal.Decimal):
-                        chars += len(part.as_tuple().digits) * times
+                    elif isinstance(part, _TEXT):
+                        chars += len(str(part)) * times
+                        if chars > most:
+                            return True
                     elif type(part) not in _SHORT:
                         deeper[id(part)] = (part, times + deeper.get(id(part), (None, 0))[1])
         level = deeper
@@ -42,7 +47,7 @@ def is_over(value: object, most: int) -> bool:
 
 def beginning(value: object, most: int) -> str:
     """The first `most` characters of the JSON of `value`, made piece by piece, so that the rest costs nothing."""
-    encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), skipkeys=True, default=str)
+    encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), skipkeys=True, default=_other)
     text = ""
     try:
         for piece in encoder.iterencode(value):
@@ -52,3 +57,10 @@ def beginning(value: object, most: int) -> str:
     except (RecursionError, ValueError):
         pass  # nested too deep for the stack: the beginning is what there is
     return repair(text[:most])
+
+
+def _other(value: object) -> object:
+    """What stands for a value that JSON has no form for. An object's own text may be as long as all that it holds."""
+    if isinstance(value, set | frozenset):
+        return list(value)
+    return str(value) if isinstance(value, _TEXT) else type(value).__name__
