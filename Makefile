@@ -37,7 +37,7 @@ $(STAMP): requirements.lock pyproject.toml
 	if [ -z "$$python" ]; then \
 	  echo "make: needs Python 3.11 or newer, and found none on PATH (set PYTHON=/path/to/python3.11)" >&2; exit 1; \
 	fi; \
-	echo "Installing into .venv (a minute or two, only when requirements.lock changes)"; \
+	echo "Installing into .venv (a few minutes, only when requirements.lock changes)"; \
 	"$$python" -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --require-hashes -r requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-input --no-deps --no-build-isolation -e .

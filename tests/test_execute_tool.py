@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolresults.codemode.execute import ADVICE, EMPTY, LEAST, execute_tool, render
+from toolresults.codemode.execute import ADVICE, DONE, EMPTY, LEAST, execute_tool, render
+from toolresults.codemode.functions import HostFunction
 from toolresults.codemode.limits import Limits, Run
 from toolresults.codemode.sandbox import open_sandbox
 from toolresults.results.budget import BudgetError
@@ -24,6 +25,7 @@ RUNS = st.builds(
     printed=TEXT | st.integers(1, 3000).map(lambda n: "a,b " * n),
     value=VALUE | st.integers(1, 3000).map(lambda n: ["x y"] * n),
     error=st.none() | TEXT,
+    host_calls=st.sampled_from((0, 1, 1_000)),
 )
 
 
@@ -34,13 +36,18 @@ def test_answer_is_one_json_object_within_the_budget_and_says_so_if_anything_was
     assert count_tokens(text) <= budget
     whole = {"printed": run.printed or None, "value": run.value, "error": run.error or None}
     whole = {name: what for name, what in whole.items() if what is not None}
-    if not whole:
+    done = DONE.format(run.host_calls) if run.error and run.host_calls else ""
+    assert answer.get("note", "").startswith(done)
+    if done and answer["note"] == done:
+        assert {**answer, "note": ""} == {**whole, "note": ""}
+    elif not whole:
         assert answer == {"value": None, "note": EMPTY}
     elif "note" not in answer:
         assert answer == whole
     else:
         assert answer.keys() == {*whole, "note"} and answer["note"].endswith(ADVICE)
-        assert count_tokens(to_json(whole)) > budget  # nothing is cut that fits
+        told = {**whole, "note": done} if done else whole
+        assert count_tokens(to_json(told)) > budget  # nothing is cut that fits
         cut = [name for name in whole if f"{name} cut: " in answer["note"]]
         assert cut and all(answer[name].endswith("…") for name in cut)
         assert all(answer[name] == whole[name] for name in whole if name not in cut)
@@ -70,6 +77,13 @@ def test_value_that_was_cut_is_a_text():
     assert answer["value"].startswith('[{"id":0},{"id":1},')
 
 
+def test_a_value_that_was_too_long_to_keep_is_escaped_once_and_the_advice_is_given_once():
+    with open_sandbox("python", limits=Limits(output_tokens=300)) as sandbox:
+        answer = json.loads(execute_tool(sandbox, budget=250).call({"code": "[{'id': i} for i in range(900)]"}).text)
+    assert answer["value"].startswith('[{"id":0},{"id":1},')
+    assert f"{answer['error']} {answer['note']}".count("Print totals") == 1
+
+
 def test_budget_too_small_for_any_answer_is_the_hosts_mistake():
     with pytest.raises(BudgetError, match=f"at least {LEAST}"):
         render(Run(), LEAST - 1)
@@ -90,6 +104,23 @@ def test_failed_run_is_an_error_result_that_keeps_what_was_printed(tool):
     result = tool.call({"code": "print('a')\n1 / 0"})
     assert result.is_error
     assert json.loads(result.text) == {"printed": "a\n", "error": "ZeroDivisionError: division by zero (line 2: 1 / 0)"}
+
+
+def test_a_run_that_failed_half_way_says_that_its_calls_are_not_undone():
+    written = []
+
+    def write(text: str) -> int:
+        """Writes."""
+        written.append(text)
+        return len(written)
+
+    with open_sandbox("python", {"notes.write": HostFunction(write, "notes")}) as sandbox:
+        tool = execute_tool(sandbox)
+        failed = json.loads(tool.call({"code": "notes.write('a')\nnotes.write('b')\n{}['c']"}).text)
+        whole = json.loads(tool.call({"code": "notes.write('c')"}).text)
+    assert written == ["a", "b", "c"]
+    assert failed["note"] == "The functions that were called before that are not undone (calls: 2)."
+    assert whole == {"value": 3}
 
 
 def test_stopped_run_is_an_error_result_that_says_what_to_do(tool):

@@ -214,6 +214,27 @@ def test_functions_see_the_context_of_whoever_runs_the_code():
     assert made.call("crm.who", [], {}) == "ana"
 
 
+@pytest.mark.parametrize(
+    ("limits", "told"),
+    [
+        ({"memory": 64e6}, "memory must be a whole number, got 64000000.0"),
+        ({"output_tokens": True}, "output_tokens must be a whole number, got True"),
+        ({"host_calls": float("inf")}, "host_calls must be a whole number, got inf"),
+        ({"seconds": 10**10}, "seconds must be at most 86400"),
+        ({"seconds": float("inf")}, "seconds must be at most 86400"),
+    ],
+)
+def test_a_limit_that_no_sandbox_can_hold_is_refused_at_once(limits, told):
+    with pytest.raises(ValueError, match=told):
+        Limits(**limits)
+
+
+@pytest.mark.parametrize("namespace", ["gc", "errno", "cmath", "Error", "Iterator", "json", "print"])
+def test_a_namespace_that_a_language_has_taken_is_refused(namespace):
+    with pytest.raises(ValueError, match="cannot be called from code"):
+        HostFunction(list_tasks, namespace)
+
+
 @pytest.mark.parametrize("name", ["seconds", "memory", "host_calls", "source_chars", "output_tokens"])
 @pytest.mark.parametrize("value", [0, -1, float("nan")])
 def test_a_limit_is_above_zero(name, value):

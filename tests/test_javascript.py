@@ -216,7 +216,9 @@ def test_functions_registered_between_runs_are_there():
 
 
 def test_a_namespace_that_javascript_needs_itself_is_refused():
-    with open_sandbox("javascript", {"WeakMap.rows": HostFunction(rows, "WeakMap")}) as opened:
+    function = HostFunction(rows, "weak")
+    function.namespace, function.path = "WeakMap", "WeakMap.rows"  # such names are refused, as far as they are known
+    with open_sandbox("javascript", {"WeakMap.rows": function}) as opened:
         assert "the namespace WeakMap is JavaScript's own" in opened.run("return WeakMap.rows()").error
 
 
@@ -313,3 +315,22 @@ def test_an_engine_that_does_not_load_is_said_in_one_line(tmp_path):
     with pytest.raises(EngineError, match="JavaScript's engine did not start: OSError.*mini_racer"):
         Process(tmp_path, Limits())
     assert sys.platform != "linux" or children() == []
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("() => 1", "owner is a function, which is no argument (line 1"),
+        ("Symbol('a')", "owner is a symbol, which is no argument (line 1"),
+        ("new Date('2026-13-01')", "owner is no valid date or value (line 1"),
+    ],
+)
+def test_an_argument_that_would_vanish_is_an_error_and_undefined_is_left_out(value, told):
+    def rows(owner: str | None = None) -> str:
+        """Rows."""
+        return f"of {owner}"
+
+    with open_sandbox("javascript", {"crm.rows": HostFunction(rows, "crm")}) as sandbox:
+        assert told in sandbox.run(f"return await crm.rows({{owner: {value}}})").error
+        assert sandbox.run("return await crm.rows({owner: undefined})").value == "of None"
+        assert sandbox.run("return await crm.rows({owner: new Date(0)})").value == "of 1970-01-01T00:00:00.000Z"

@@ -246,7 +246,9 @@ def test_a_namespace_that_the_type_checker_knows_as_its_own_is_an_error_of_the_r
     def rows() -> int:
         return 3
 
-    with PythonSandbox({"syslog.rows": HostFunction(rows, "syslog")}) as sandbox:
+    function = HostFunction(rows, "log")
+    function.namespace, function.path = "syslog", "syslog.rows"  # such names are refused, as far as they are known
+    with PythonSandbox({"syslog.rows": function}) as sandbox:
         assert sandbox.run("syslog.rows()").error.startswith("ImportError: ")
 
 
@@ -312,3 +314,25 @@ def test_an_argument_that_came_to_nothing_is_an_error_and_does_not_drop_the_filt
         run = sandbox.run(f"crm.rows(least={value})")
         assert run.value is None and "TypeError: crm.rows: an argument is not plain data" in run.error
         assert sandbox.run("crm.rows(least=1.5)").value == "least is 1.5"
+
+
+@pytest.mark.parametrize("value", ["lambda: 1", "math", "iter([1])", "print", "A", "A()"])
+def test_an_argument_that_cannot_leave_the_interpreter_is_an_error_and_not_its_name(value):
+    def note(text: str) -> str:
+        """Notes."""
+        return text
+
+    with PythonSandbox({"crm.note": HostFunction(note, "crm")}) as sandbox:
+        run = sandbox.run(f"import math\nclass A: pass\nx = [{value}]\ncrm.note(x[0])")
+        assert run.value is None and "TypeError: crm.note: an argument is not plain data" in run.error
+        assert sandbox.run("crm.note('<b>not a function</b>')").value == "<b>not a function</b>"
+
+
+def test_an_argument_that_is_nested_too_deep_is_an_error_of_the_code():
+    def note(text: list) -> int:
+        """Notes."""
+        return len(text)
+
+    with PythonSandbox({"crm.note": HostFunction(note, "crm")}) as sandbox:
+        run = sandbox.run("x = []\nfor i in range(5000): x = [x]\ncrm.note(x)")
+        assert run.value is None and "TypeError: crm.note: an argument is not plain data" in run.error

@@ -26,6 +26,17 @@ def test_the_example_is_a_tool_that_fits(capsys):
     assert json.loads(tool.call({"cursor": "made up"}).text)["error"].startswith("This cursor is not valid here")
 
 
+def test_the_example_of_code_runs_and_gives_what_its_comment_says(capsys):
+    first, second = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    names = {}
+    exec(first, names)
+    capsys.readouterr()
+    exec(second, names)
+    found, ran = capsys.readouterr().out.splitlines()
+    assert "def all_notes() -> list[dict" in json.loads(found)["stubs"]
+    assert ran == re.search(r"# (\{.*)", second)[1]
+
+
 def test_every_file_that_the_readme_links_to_is_there():
     links = re.findall(r"\]\((?!http)([^)#]+)\)", README.read_text(encoding="utf-8"))
     assert links

@@ -197,6 +197,25 @@ def test_a_path_or_a_namespace_gives_just_that(registry, query, expected):
     assert paths(registry, query) == expected
 
 
+@pytest.mark.parametrize(
+    "query", ["crm.list_tasks and something about pay", "crm.list_tasks, crm.list_taks", "crm.list_tasks(overdue=True)"]
+)
+@pytest.mark.parametrize("detail", ["brief", "full"])
+def test_a_path_that_stands_among_words_comes_first(registry, query, detail):
+    answer = json.loads(registry.search(query, detail))
+    shown = answer["items"][0] if detail == "brief" else answer["stubs"]
+    assert "list_tasks" in shown and (detail == "full" or shown.startswith("crm.list_tasks"))
+
+
+def test_a_long_list_of_paths_is_no_search_in_words():
+    registry = Registry(budget=20_000)
+    for i in range(120):
+        registry.register(lambda: None, "crm", f"a_function_with_a_long_name_{i}")
+    paths = [path for path in registry.functions if not path.endswith("7")]
+    answer = json.loads(registry.search(", ".join(paths)))
+    assert answer["total_matches"] == answer["shown"] == len(paths) == 108
+
+
 def test_no_match_says_what_there_is_and_is_no_error(registry):
     search = registry.tools()[0]
     result = search.call({"query": "zebra"})
@@ -435,7 +454,7 @@ def test_an_answer_of_execute_is_within_the_budget(language):
     with Registry(language=language, budget=LEAST_BUDGET) as registry:
         text = registry.execute(code)
         assert count_tokens(text) <= LEAST_BUDGET
-        assert json.loads(text)["value"].startswith('"word word')
+        assert json.loads(text)["value"].startswith("word word")
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NotRequired, Required, TypedDict
 
 import pydantic_monty as monty
 import pytest
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from toolresults.arguments import Moment, Number, Whole
 from toolresults.codemode.functions import HostFunction
@@ -185,7 +185,7 @@ def test_each_type_is_what_crosses_the_border_as_json(hint, python, typescript):
         """Gives it."""
 
     give.__annotations__["return"] = hint
-    function = HostFunction(give, "any")
+    function = HostFunction(give, "kinds")
     assert f"def give() -> {python}: ..." in pyi([function])
     assert f"function give(): Promise<{typescript}>;" in dts([function])
 
@@ -193,8 +193,8 @@ def test_each_type_is_what_crosses_the_border_as_json(hint, python, typescript):
 def test_keys_that_may_be_missing():
     def give() -> Partial: ...
 
-    assert "    seen: NotRequired[bool]\n    sure: int\n" in pyi([HostFunction(give, "any")])
-    assert "interface Partial { seen?: boolean; sure: number }" in dts([HostFunction(give, "any")])
+    assert "    seen: NotRequired[bool]\n    sure: int\n" in pyi([HostFunction(give, "kinds")])
+    assert "interface Partial { seen?: boolean; sure: number }" in dts([HostFunction(give, "kinds")])
 
 
 def test_two_records_of_one_name_and_a_record_named_like_a_function_stay_apart():
@@ -202,7 +202,7 @@ def test_two_records_of_one_name_and_a_record_named_like_a_function_stay_apart()
     def two() -> TypedDict("Row", {"b": str}): ...
     def Row() -> Point: ...  # noqa: N802
 
-    text = pyi([HostFunction(function, "any") for function in (one, two, Row)])
+    text = pyi([HostFunction(function, "kinds") for function in (one, two, Row)])
     assert "class Row2(TypedDict):\n    a: int\n" in text
     assert "class Row3(TypedDict):\n    b: str\n" in text
     assert "def one() -> Row2: ...\ndef two() -> Row3: ...\ndef Row() -> Point: ...\n" in text
@@ -212,7 +212,7 @@ def test_a_default_that_is_no_python_expression_is_not_written_as_one():
     def give(a: float = float("inf"), b: str = "x" * 41, c: str = "it's\n", d: Colour = Colour.RED): ...
 
     stub = "def give(a: float = ..., b: str = ..., c: str = \"it's\\n\", d: Literal['red', 'blue'] = ...) -> Any: ...\n"
-    assert pyi([HostFunction(give, "any")]).endswith(stub)
+    assert pyi([HostFunction(give, "kinds")]).endswith(stub)
 
 
 CALLS = [
@@ -253,3 +253,15 @@ def test_the_type_checker_reads_the_stub(checker, stub, call, finding):
         else:
             with pytest.raises(monty.MontyTypingError, match=rf"\[{finding}\]"):
                 session.feed_run(code)
+
+
+def test_a_pydantic_model_shows_its_fields():
+    class Deal(BaseModel):
+        title: str
+        amount: Annotated[float, Field(description="In euros.")] = 0.0
+
+    def deal() -> Deal: ...
+
+    functions = [HostFunction(deal, "crm")]
+    assert "class Deal(TypedDict):\n    title: str\n    amount: float\n" in pyi(functions)
+    assert "interface Deal { title: string; amount: number }" in dts(functions)

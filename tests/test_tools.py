@@ -188,13 +188,23 @@ def _placed(a: int, /) -> int:
     return a
 
 
+def _private(_a: int = 1) -> int:
+    return _a
+
+
 async def _later() -> int:
     return 1
 
 
 @pytest.mark.parametrize(
     ("function", "told"),
-    [(_any, "args has no name"), (_named, "kwargs has no name"), (_placed, "a has no name"), (_later, "is async")],
+    [
+        (_any, "args has no name"),
+        (_named, "kwargs has no name"),
+        (_placed, "a has no name"),
+        (_private, "_a needs another name"),
+        (_later, "is async"),
+    ],
 )
 def test_a_function_that_no_model_could_call_is_refused_when_it_becomes_a_tool(function, told):
     with pytest.raises(TypeError, match=told):

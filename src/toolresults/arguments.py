@@ -63,7 +63,7 @@ class Arguments:
     """The parameters of `function`, as its signature and type hints give them.
 
     `name` is what the model calls it. Raises `TypeError` for a parameter without a type hint or that cannot be given by
-    name (`*args`, `**kwargs`, those before a `/`), and for an async function.
+    name (`*args`, `**kwargs`, `_private`, those before a `/`), and for an async function.
     """
 
     def __init__(self, name: str, function: Callable[..., object]):
@@ -102,6 +102,8 @@ def _arguments_model(name: str, function: Callable[..., object]):
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind not in (parameter.POSITIONAL_OR_KEYWORD, parameter.KEYWORD_ONLY):
             raise TypeError(f"{name}: parameter {parameter.name} has no name that a caller could use")
+        if parameter.name.startswith("_") or parameter.name == "model_config":  # pydantic keeps these for itself
+            raise TypeError(f"{name}: parameter {parameter.name} needs another name")
         if parameter.name not in hints:
             raise TypeError(f"{name}: parameter {parameter.name} needs a type hint")
         default = ... if parameter.default is parameter.empty else parameter.default

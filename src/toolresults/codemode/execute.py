@@ -22,6 +22,9 @@ LEAST = 120
 ADVICE = "Print totals, counts or the first few rows, not all rows."
 """What to do when something was cut."""
 
+DONE = "The functions that were called before that are not undone (calls: {:,})."
+"""Said of a run that failed half-way: nothing takes back what it has written."""
+
 EMPTY = "The code ran, but printed nothing and ended without a value."
 """Said of a run that has nothing to show."""
 
@@ -30,12 +33,14 @@ def render(run: Run, budget: int) -> str:
     """One JSON object of at most `budget` exact tokens: `printed`, `value`, `error`, `note`, those that there are.
 
     If they do not fit, what was printed and the value are cut, to the same number of characters, the most that fit (a
-    value that is cut becomes the beginning of its JSON, as a text), then the error too. The note says what was cut.
+    value that is cut becomes the beginning of its JSON, as a text), then the error too. The note says what was cut, and
+    of a run that failed, that its calls are not undone.
     Raises `BudgetError` below `LEAST`.
     """
     if budget < LEAST:
         raise BudgetError(f"a budget of {budget} tokens cannot hold the answer of a run: use at least {LEAST}")
-    value = to_json(run.value)
+    # the beginning of a value that was too long is a text already
+    value = run.value if isinstance(run.value, str) else to_json(run.value)
     texts = {"printed": run.printed, "value": value, "error": run.error or ""}
 
     def answer(chars: int, error_chars: int) -> str:
@@ -49,8 +54,12 @@ def render(run: Run, budget: int) -> str:
         if run.error:
             shown["error"] = short.get("error", run.error)
         notes = [f"{name} cut: {len(text):,} of {len(texts[name]):,} characters shown." for name, text in short.items()]
+        if notes and run.stopped != "output":  # the error has said that already
+            notes.append(ADVICE)
+        if run.error and run.host_calls:
+            notes.insert(0, DONE.format(run.host_calls))
         if notes:
-            shown["note"] = " ".join([*notes, ADVICE])
+            shown["note"] = " ".join(notes)
         return to_json(shown or {"value": None, "note": EMPTY})
 
     longest = max(len(text) for text in texts.values())

@@ -31,14 +31,20 @@ MESSAGE_CHARS = 300
 """Longest message of a host function's error that the code gets, in characters."""
 
 RESERVED = frozenset(
-    """abc array asyncio base64 bisect builtins collections copy csv dataclasses datetime decimal enum functools hashlib
-    itertools json math os pathlib random re resource select sys time tomllib types typing typing_extensions unicodedata
+    """abc array asyncio atexit base64 binascii bisect builtins cmath collections copy csv dataclasses datetime decimal
+    enum errno faulthandler fcntl functools gc genericpath grp hashlib itertools json marshal math mmap os pathlib posix
+    posixpath pwd pyexpat random re readline resource select sys syslog termios time tomllib types typing
+    typing_extensions unicodedata zlib
+
     arguments case catch class const constructor console debugger default delete do enum escape export extends function
     globalThis hasOwnProperty instanceof isFinite isNaN let new null parseFloat parseInt super switch this throw
-    toString typeof undefined unescape valueOf var void Array Date Intl JSON Map Math Number Object Promise Proxy
-    Reflect RegExp Set String Symbol""".split()
+    toString typeof undefined unescape valueOf var void Array AsyncDisposableStack Atomics BigInt DataView Date
+    DisposableStack Error FinalizationRegistry Infinity Intl Iterator JSON Map Math NaN Number Object Promise Proxy
+    Reflect RegExp Set String SuppressedError Symbol Temporal WeakMap WeakRef WeakSet clearTimeout decodeURI
+    decodeURIComponent encodeURI encodeURIComponent setTimeout""".split()
 ) | frozenset(dir(builtins)).difference(("copyright", "credits", "license"))  # site's, for the prompt
-"""No namespace may be called so: modules that code in a sandbox imports, and what either language calls its own."""
+"""No namespace may be called so: modules that the sandbox of Python takes for its own (each was tried), and what either
+language calls its own."""
 
 # a path with two parts or more, of Unix or Windows, as tracebacks and OSError show it; a URL keeps its own
 _PATH = re.compile(r"(?<![\w:/.])(?:[A-Za-z]:)?(?:[\\/][\w.@+~-]+){2,}|~/[\w./-]+|\\\\[\w.$-]+\\[\w.$\\-]+")
@@ -55,6 +61,9 @@ class HostError(Exception):
 
 class HostFunction:
     """A typed function of the host as the code sees it: `namespace.name(...)`.
+
+    Each call runs in a thread of its own, so that it can be given up at the end of the run: open a connection that
+    belongs to one thread (sqlite3's does, by default) inside the function.
 
     `words` are search words: what people call the things that it does ("late, to-do"). Search finds them, and nothing
     that a model reads ever shows them, so they cost no tokens. If left out they are the function's own attribute

@@ -70,9 +70,15 @@
     return value instanceof Error ? told(value) : value;
   }
 
-  // null would leave an argument out: a filter that came to nothing would match everything
+  // null would leave an argument out: a filter that came to nothing would match everything. (undefined does leave it out,
+  // as everywhere in JavaScript.)
   function sent(key, value) {
     if (typeof value === "number" && value !== value) throw new TypeError(`${key} is NaN, which is no argument`);
+    if (typeof value === "function" || typeof value === "symbol") {
+      throw new TypeError(`${key} is a ${typeof value}, which is no argument`);
+    }
+    // a date has become text by now, and an invalid one null
+    if (value === null && this[key] !== null) throw new TypeError(`${key || "an argument"} is no valid date or value`);
     return honest(key, value);
   }
 

@@ -6,10 +6,14 @@ from ..results.budget import longest_fit
 from ..results.shape import clean
 from ..tokens import count_tokens, repair
 
+MOST_SECONDS = 86_400
+"""Longest time limit, in seconds: a day. What waits that long is a job of its own, and timers cannot wait for ever."""
+
 
 @dataclass(frozen=True)
 class Limits:
-    """The most that one run may use. Raises `ValueError` for a limit that is not above zero.
+    """The most that one run may use. Raises `ValueError` for a limit that is not above zero, for one that is no whole
+    number (but for `seconds`), and for more seconds than `MOST_SECONDS`.
 
     `seconds` is wall time: slow host functions and sleeps count. `memory` is in bytes, for what the code holds.
     `host_calls` counts calls of host functions, `source_chars` the characters of the code, `output_tokens` the exact
@@ -26,6 +30,10 @@ class Limits:
         for name, value in vars(self).items():
             if not value > 0:
                 raise ValueError(f"{name} must be above zero, got {value}")
+            if name != "seconds" and type(value) is not int:
+                raise ValueError(f"{name} must be a whole number, got {value!r}")
+        if self.seconds > MOST_SECONDS:
+            raise ValueError(f"seconds must be at most {MOST_SECONDS}, got {self.seconds}")
 
 
 LONGEST_TOKEN = 128

@@ -41,6 +41,9 @@ base64; not statistics, heapq, string, operator, io, enum, pandas. {files}"""
 _FILES = 'Files to read are under /data: os.listdir("/data"), open("/data/name").'
 _NO_FILES = "No files, no network."
 
+_NO_DATA = re.compile(r"<function '.*' at 0x[0-9a-f]+>|<(module|class) '.*'>|<\w+ object>", re.DOTALL)
+"""What a value that cannot leave the interpreter comes out as: its own name in angle brackets."""
+
 
 class PythonSandbox(Sandbox):
     """Runs Python. `crm.list_tasks(...)` works with and without `import crm`; `files` are under /data."""
@@ -138,11 +141,13 @@ def _answer(snapshot: monty.FunctionSnapshot, calls: HostCalls) -> monty.Externa
         given = [list(snapshot.args), dict(snapshot.kwargs)]
         if is_over(given, ARGUMENT_CHARS):
             raise HostError("ValueError", f"{path}: arguments are over {ARGUMENT_CHARS} characters. Send less")
+        if any(isinstance(one, str) and _NO_DATA.fullmatch(one) for one in [*snapshot.args, *snapshot.kwargs.values()]):
+            raise HostError("TypeError", f"{path}: an argument is not plain data, but a function, module or iterator")
         try:
             # null would leave an argument out: a filter that came to nothing (NaN) would match everything
             json.dumps(given, allow_nan=False, default=repr, skipkeys=True)
             args, kwargs = plain(given)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise HostError("TypeError", f"{path}: an argument is not plain data: {error}") from None
         return {"return_value": calls.call(path, args, kwargs)}
     except HostError as error:

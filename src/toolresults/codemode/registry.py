@@ -40,6 +40,9 @@ LEAST_BUDGET = 300
 SHOWN = {"brief": 10, "full": 5}
 """Most functions that a query in words shows; a path or a namespace shows what fits."""
 
+QUERY_CHARS = 20_000
+"""Characters of a query in which paths are looked for: room for a list of 500."""
+
 MOST_STUBS = 20
 """Most stubs of one answer, whatever its budget."""
 
@@ -100,6 +103,8 @@ class Registry:
     def search(self, query: str, detail: str = "brief") -> str:
         """The functions that fit `query`: words, a path, several paths, or a namespace. The text is a JSON object.
 
+        A path that stands among words comes before what the words find.
+
         `detail` is "brief" (path and one line each) or "full" (typed stubs). Raises `ValueError` for another.
         """
         if detail not in SHOWN:
@@ -107,8 +112,10 @@ class Registry:
         functions = self._functions.copy()
         paths = _named(query, functions)
         most = MOST_STUBS if detail == "full" else len(functions)
-        if not paths:
-            paths, most = self._index.rank(query), SHOWN[detail]
+        if not paths:  # words; a path that stands among them comes first
+            paths = [path for path in dict.fromkeys(re.findall(r"\w+\.\w+", query)) if path in functions]
+            most = max(SHOWN[detail], len(paths))
+            paths = list(dict.fromkeys([*paths, *self._index.rank(query)]))
         matching = [functions[path] for path in paths if path in functions]  # not what was registered meanwhile
         if not matching:
             return found.none(self.namespaces, self.budget, query)
@@ -160,7 +167,7 @@ class Registry:
 
 def _named(query: str, functions: Mapping[str, HostFunction]) -> list[str]:
     """The paths that `query` names outright: by path, by `crm.*`, or by one namespace alone; [] if a part does not."""
-    parts = {part.removesuffix("()").lower(): None for part in re.split(r"[\s,;`'\"]+", query[:2_000]) if part}
+    parts = {part.removesuffix("()").lower(): None for part in re.split(r"[\s,;`'\"]+", query[:QUERY_CHARS]) if part}
     named: dict[str, None] = {}
     for part in parts:
         whole = part.removesuffix(".*") if part.endswith(".*") or len(parts) == 1 else ""

@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Annotated, Any, Literal, NotRequired, Required, Union
 
 import typing_extensions
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from .functions import HostFunction
@@ -38,7 +39,8 @@ class Entry:
 
 
 class Types:
-    """Names the types of one namespace, and collects the records (typed dicts, data classes) that they use.
+    """Names the types of one namespace, and collects the records (typed dicts, data classes, pydantic
+    models) that they use.
 
     A language gives the words: `TEXT`, `WHOLE`, `FRACTION`, `TRUTH`, `NOTHING`, `ANY`, the names that a record must
     not take, and the four methods at the end.
@@ -79,7 +81,10 @@ class Types:
     def _fields(self, record: type) -> list[Entry]:
         required = getattr(record, "__required_keys__", None)
         entries = []
+        fields = getattr(record, "model_fields", None)  # of a pydantic model, whose class has other hints besides
         for name, hint in typing.get_type_hints(record, include_extras=True).items():
+            if fields is not None and name not in fields:
+                continue
             optional = required is not None and name not in required
             # with postponed annotations the class itself does not know which of its keys are required
             optional = {NotRequired: True, Required: False}.get(typing.get_origin(hint), optional)
@@ -109,7 +114,7 @@ class Types:
         if issubclass(kind, enum.Enum):
             values = [member.value for member in kind]
             return self.literal(values) if all(isinstance(value, _LITERAL) for value in values) else self.ANY
-        if typing_extensions.is_typeddict(kind) or dataclasses.is_dataclass(kind):
+        if typing_extensions.is_typeddict(kind) or dataclasses.is_dataclass(kind) or issubclass(kind, BaseModel):
             return self._name(kind)
         for name, group in (("TRUTH", bool), ("WHOLE", int), ("FRACTION", _FRACTION), ("TEXT", _TEXT)):
             if issubclass(kind, group):
