@@ -51,3 +51,28 @@ def test_a_file_works_in_another_project(tmp_path, name):
     )
     assert run.stderr == ""
     assert run.stdout.startswith(PRINTS[name])
+
+
+def test_code_mode_works_in_another_project(tmp_path):
+    """With `results/` and the four files beside it that the README names."""
+    theirs = tmp_path / "theirs"
+    for folder in ("codemode", "results"):
+        shutil.copytree(SOURCE / folder, theirs / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    for file in ("arguments", "plain", "tokens", "tools"):
+        shutil.copy(SOURCE / f"{file}.py", theirs)
+    (theirs / "__init__.py").touch()
+    code = """if True:
+        import sys
+        sys.modules["toolresults"] = None
+        from theirs.codemode.registry import Registry
+        def two() -> int:
+            return 2
+        for language, code in (("python", "a.two() + 1"), ("javascript", "return await a.two() + 1")):
+            with Registry(language=language) as registry:
+                registry.register(two, "a")
+                print(registry.tools()[1].call({"code": code}).text)
+    """
+    run = subprocess.run(
+        [sys.executable, "-X", "utf8", "-c", code], cwd=tmp_path, capture_output=True, encoding="utf-8", check=False
+    )
+    assert (run.stdout.split(), run.stderr) == (['{"value":3}'] * 2, "")
