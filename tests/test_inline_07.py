@@ -3,6 +3,8 @@
 import contextlib
 import io
 import json
+import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -113,7 +115,9 @@ HARM = {name for name, through in n07.HARM.items() if through}
         (n07.exercise_1, 5, "Not yet: give the code"),
         (n07.exercise_2, HARM, "Correct"),
         (n07.exercise_2, [*HARM], "Correct"),
-        (n07.exercise_2, set(n07.HARM), "Not yet"),
+        (n07.exercise_2, set(n07.HARM), "Not yet: it is an ordinary process"),
+        (n07.exercise_2, HARM - {n07.KEY}, "Not yet: its own environment is empty"),
+        (n07.exercise_2, ..., "Not tried yet"),
         (n07.exercise_2, 7, "Not yet"),
         (n07.exercise_3, dict(n07.CHOICES), "Correct"),
         (n07.exercise_3, n07.CHOICES | {"one order's payload": "code"}, "Not yet: think again about: one order's"),
@@ -132,3 +136,11 @@ def test_the_names_of_the_exercises_are_those_of_the_checks():
         assert f"`{json.dumps(name)}`" in text
     for name in n07.CHOICES:
         assert f"    {json.dumps(name)}: ...," in text
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+def test_a_child_without_an_environment_reads_its_parents():
+    read_it = "import os, sys; sys.stdout.buffer.write(open(f'/proc/{os.getppid()}/environ', 'rb').read())"
+    child = subprocess.run([sys.executable, "-c", read_it], env={}, timeout=60, capture_output=True, check=True)
+    assert child.stdout == Path("/proc/self/environ").read_bytes()
+    assert n07.HARM[n07.KEY]

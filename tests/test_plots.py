@@ -87,3 +87,10 @@ def test_model_calls_are_counted_and_summed_for_each_way():
     assert [[bar.get_height() for bar in bars] for bars in ax.containers] == [[400, 453], [400, 410, 420]]
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     assert names == ["together: 2 calls, 853 tokens", "one by one: 3 calls, 1,230 tokens"]
+
+
+def test_the_title_of_growing_definitions_says_what_the_lines_show():
+    frame = pd.DataFrame({"thin": [10, 100], "normal": [20, 150], "rich": [48, 350]}, index=[5, 50])
+    ax = plots.definition_growth(frame, window=1_000)
+    assert [list(line.get_ydata()) for line in ax.lines[:3]] == [[10, 100], [20, 150], [48, 350]]
+    assert ax.get_title().endswith("; rich ones weigh 3.5 to 4.8 times thin ones")

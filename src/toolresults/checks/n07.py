@@ -15,15 +15,21 @@ MOST_TOKENS = 100
 MONTH = "2026-01"
 """The month in which the south had its highest refund rate."""
 
+KEY = "a key in your program's environment"
+"""An empty environment of the child does not hide it: on Linux a process may read `/proc/<parent>/environ` of its user.
+
+Source: proc_pid_environ(5)."""
+
 HARM = {
     "a list of a billion numbers": True,
     "an endless loop": False,
+    "a crash of the interpreter": False,
     "a file of the machine": True,
     "a message to another server": True,
-    "a key in the environment": False,
+    KEY: True,
     "ten gigabytes of output": True,
 }
-"""Exercise 2: what gets through a runner that has a timeout and an empty environment, and nothing else."""
+"""Exercise 2: what gets through a process that has a timeout and an empty environment, and nothing else."""
 
 CHOICES = {
     "how many orders are pending in the north, asked all day": "plain",
@@ -62,13 +68,16 @@ def _run(code: str) -> Run:
 
 def exercise_2(answer: object) -> None:
     """*answer* is the set of the names in `HARM` that get through."""
+    harm = {name for name, through in HARM.items() if through}
+    if isinstance(answer, list | set | tuple) and all((name in answer) == (name in harm - {KEY}) for name in HARM):
+        hint = "its own environment is empty. Whose files may it read? On Linux, a process's environment is one."
+    else:
+        hint = "it is an ordinary process: what may it allocate, open, read and connect to, and how much is read of it?"
     say(
         answer,
-        lambda answer: (
-            not isinstance(answer, str) and set(answer) == {name for name, through in HARM.items() if through}
-        ),
-        "a timeout stops loops, and an empty environment has no keys. All else needs a limit of its own.",
-        "it is an ordinary process: what may it allocate, open and connect to, and how much does the host read of it?",
+        lambda answer: not isinstance(answer, str) and set(answer) == harm,
+        "a timeout stops loops, and a crash stays in its own process. All else needs a limit of its own.",
+        hint,
     )
 
 

@@ -24,12 +24,14 @@ def exercise_1(answer: object) -> None:
 
 
 def exercise_2(answer: object) -> None:
-    """*answer* is the break-even for 2 and 3 turns, 120 tokens a definition, 400 for two tools, and 1,200 more."""
+    """*answer* is the first whole number at which code mode reads fewer: 2 and 3 turns, 120, 400 and 1,200 tokens."""
+    hint = "what does code mode read in all its turns? What does one more function add to all turns of the other way?"
+    tie = "with 10 functions both ways read the same: from how many on does code mode read fewer?"
     say(
         answer,
-        lambda functions: functions == (3 * 400 + 1_200) / (2 * 120),
-        "code mode reads 3 × 400 + 1,200 = 2,400 tokens, and each function costs 2 × 120 the other way: 10 functions.",
-        "what does code mode read in all its turns? What does one more function add to all turns of the other way?",
+        lambda functions: functions == (3 * 400 + 1_200) // (2 * 120) + 1,
+        "code mode reads 3 × 400 + 1,200 = 2,400 tokens. So do 10 functions the other way, 2 × 120 each; 11 are more.",
+        tie if isinstance(answer, int | float) and answer == 10 else hint,
     )
 
 

@@ -73,7 +73,9 @@ def definition_growth(frame: pd.DataFrame, window: int) -> Axes:
     _log(ax, frame.index)
     ax.yaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlim(frame.index[0] * 0.9, frame.index[-1] * 2.4)
-    title = "Each turn carries every definition, and a rich one weighs four thin ones"
+    times = frame[frame.columns[-1]] / frame[frame.columns[0]]
+    heavier = f"{frame.columns[-1]} ones weigh {times.min():.1f} to {times.max():.1f} times {frame.columns[0]} ones"
+    title = f"Each turn carries every definition; {heavier}"
     return label(ax, title=title, x="functions (log scale)", y="tokens in each request (log scale)")
 
 
