@@ -13,7 +13,7 @@ from toolresults.tools import ToolError
 CANARY = "CANARY7f3a91c2"
 """A secret of the host: it stands in the environment, in a module, in a file, and in the message of an exception."""
 
-LIMITS = Limits(seconds=0.4, host_calls=200, output_tokens=500)
+LIMITS = Limits(seconds=0.3, host_calls=200, output_tokens=500)
 
 ANY = object()
 

@@ -4,7 +4,11 @@ import os
 import shutil
 import tempfile
 
+import pytest
 from hypothesis import settings
+
+# its assertions show what they compared, as those of a test file do
+pytest.register_assert_rewrite("attack_runs")
 
 # The same examples in each run, and no deadline, since CI's cores are shared. HYPOTHESIS_PROFILE=explore looks further.
 settings.register_profile("steady", derandomize=True, deadline=None)

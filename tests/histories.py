@@ -19,7 +19,7 @@ CALL = st.fixed_dictionaries(
 )
 TURN = st.fixed_dictionaries(
     {
-        "calls": st.lists(CALL, max_size=4),
+        "calls": st.lists(CALL, max_size=3),
         "text": st.none() | WORDS,
         "thinking": st.none() | WORDS,
         "turned": st.booleans(),
@@ -27,9 +27,9 @@ TURN = st.fixed_dictionaries(
     }
 )
 QUESTION = st.fixed_dictionaries(
-    {"asked": st.lists(WORDS, min_size=1, max_size=2), "turns": st.lists(TURN, max_size=5)}
+    {"asked": st.lists(WORDS, min_size=1, max_size=2), "turns": st.lists(TURN, max_size=4)}
 )
-SESSION = st.lists(QUESTION, min_size=1, max_size=4)
+SESSION = st.lists(QUESTION, min_size=1, max_size=3)
 
 
 def histories(api: str) -> st.SearchStrategy[list[dict]]:

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolresults.audit.advise import REF
@@ -125,6 +125,7 @@ json_values = st.recursive(
 )
 
 
+@settings(max_examples=50)
 @given(st.lists(json_values, max_size=8), st.integers(1, 200))
 def test_any_rows_are_put_together_as_to_json_does_and_pages_hold_them_all(values, budget):
     rows = json.loads(to_json(values))

@@ -10,7 +10,7 @@ import sys
 import threading
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolresults.agent.calllog import close_log, json_log
@@ -271,6 +271,7 @@ ARGUMENTS = st.one_of(
 )
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(NAMES, ARGUMENTS), max_size=8), st.integers(1, 4))
 def test_every_call_gets_one_answer_in_order_and_none_is_empty(given_calls, at_once):
     def fails() -> str:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from stores import refilled
 from toolresults.bench.steps import steps, workbook_tools
 from toolresults.checks import n06
 from toolresults.examples.orders.data import plain_order
@@ -80,7 +81,7 @@ def walk(call, formats, **arguments) -> list[dict]:
     return rows
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(
     ACCOUNTS,
     st.none() | st.sampled_from(STATUSES),
@@ -92,15 +93,15 @@ def walk(call, formats, **arguments) -> list[dict]:
 def test_the_taken_tool_finds_the_same_rows_in_the_same_order(account, status, least, limit, budget, view):
     if status not in {row["status"] for row in account}:
         status = None  # the taken tool knows only the statuses that it has seen
-    with OrderStore(account) as store:
-        package = workbook_tools(store, budget=budget)["search_orders"]
-        asked = {"status": status, "min_amount": least, "limit": limit}
-        theirs = walk(lambda **a: json.loads(package.call(a).text), [view], **asked)
+    package = workbook_tools(refilled(account), budget=budget)["search_orders"]
+    asked = {"status": status, "min_amount": least, "limit": limit}
+    theirs = walk(lambda **a: json.loads(package.call(a).text), [view], **asked)
     call = taken(account, budget)
     ours = walk(lambda **a: call("search_orders", **a), [view], **asked)
     assert ours == theirs
 
 
+@settings(max_examples=40)
 @given(ACCOUNTS, st.integers(320, 700), st.lists(FORMATS, min_size=1, max_size=3))
 def test_no_result_of_the_taken_tool_is_over_its_budget_and_every_row_is_reached(account, budget, formats):
     call = taken(account, budget)

@@ -5,7 +5,7 @@ from pathlib import Path
 import matplotlib
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from histories import histories
@@ -43,6 +43,7 @@ def one_call_a_turn(draw):
     return messages
 
 
+@settings(max_examples=40)
 @given(one_call_a_turn(), st.integers(1, 5))
 def test_the_six_lines_clear_the_results_that_the_package_clears_without_limits(messages, n):
     naive = INLINE["keep_newest"](messages, n)
@@ -51,6 +52,7 @@ def test_the_six_lines_clear_the_results_that_the_package_clears_without_limits(
     assert len(changed(messages, ours)) == max(len(messages) // 2 - n, 0)
 
 
+@settings(max_examples=40)
 @given(histories("openai"), st.integers(1, 4))
 def test_the_six_lines_keep_pairs_on_openai_and_do_not_touch_the_history(messages, n):
     before = [dict(message) for message in messages]
@@ -58,6 +60,7 @@ def test_the_six_lines_keep_pairs_on_openai_and_do_not_touch_the_history(message
     assert messages == before
 
 
+@settings(max_examples=40)
 @given(histories("anthropic"), st.integers(1, 4))
 def test_the_six_lines_do_nothing_on_anthropic(messages, n):
     assert INLINE["keep_newest"](messages, n) == messages

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolresults.agent import anthropic_loop, openai_loop
@@ -38,6 +38,7 @@ def without_nulls(messages):
     return [{name: value for name, value in message.items() if value is not None} for message in messages]
 
 
+@settings(max_examples=30)
 @given(ROUNDS, st.text(min_size=1, max_size=30))
 def test_the_loop_from_scratch_writes_the_history_of_the_packages_loop(rounds, answer):
     # the same failing call is not run a third time by the package, and is by the loop from scratch: not drawn here
@@ -62,6 +63,7 @@ def test_what_the_notebook_says_of_the_loop_from_scratch_is_so():
     assert len(restless.requests) == 10
 
 
+@settings(max_examples=30)
 @given(st.lists(CALL, min_size=1, max_size=4), st.sampled_from(["tidy", "whole", "characters", "empty_id"]))
 def test_pieces_by_index_make_the_calls_of_the_package_where_servers_are_tidy(calls, style):
     model = ScriptedModel(lambda messages: Reply(calls=calls), fragments=style)

@@ -5,7 +5,7 @@ import re
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolresults.examples.orders.gateway import SECRET
@@ -86,6 +86,7 @@ def nested(inner):
 documents = st.recursive(plain, nested, max_leaves=12)
 
 
+@settings(max_examples=50)
 @given(documents, styles)
 def test_a_json_text_loses_its_secrets_and_nothing_else(document, style):
     given_text, wanted_text = (json.dumps(side, **style) for side in document)
@@ -210,6 +211,7 @@ def anything(inner):
     return st.lists(inner, max_size=3) | objects | inner.map(json.dumps) | lines
 
 
+@settings(max_examples=50)
 @given(st.recursive(scalars | st.sampled_from(sorted(BODIES.values())), anything, max_leaves=12))
 def test_valid_json_stays_valid(value):
     json.loads(redact(json.dumps(value)))

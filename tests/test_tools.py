@@ -5,7 +5,7 @@ import logging
 from typing import Annotated, Literal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field
 
@@ -127,6 +127,7 @@ json_values = st.recursive(
 names = st.sampled_from(["kind", "limit", "least", "since", "title"]) | st.text()
 
 
+@settings(max_examples=40)
 @given(st.dictionaries(names, json_values, max_size=4) | st.text() | json_values.map(json.dumps), st.integers(60, 400))
 def test_no_argument_whatever_raises_and_the_answer_is_json_within_the_budget(arguments, budget):
     tool = Tool(find, budget=budget)

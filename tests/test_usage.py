@@ -6,7 +6,7 @@ from decimal import Decimal
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolresults.agent.cache import LEAST, LOOKBACK, STEP, Block, PromptCache
@@ -255,6 +255,7 @@ def test_openai_forgets_five_minutes_after_the_last_use():
     assert cache.read(prompt) == (0, 0)
 
 
+@settings(max_examples=40)
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60))
 def test_openai_matches_whole_tokens_as_tiktoken_cuts_them(shared, one, other):
     ids = [tiktoken_encoding().encode_ordinary(shared + end) for end in (one, other)]
@@ -330,6 +331,7 @@ def test_anthropic_keeps_each_prefix_for_its_own_time_from_its_last_use():
 
 
 @pytest.mark.parametrize("vendor", ["openai", "anthropic"])
+@settings(max_examples=40)
 @given(data=st.data())
 def test_no_vendor_reads_and_writes_more_than_was_sent_or_reads_what_was_never_sent(vendor, data):
     cache = PromptCache(vendor, clock=Clock(), least=2, automatic=True)
