@@ -12,19 +12,19 @@ STAMP := .venv/.installed
 .DEFAULT_GOAL := run
 
 run: $(STAMP)
-	@$(BIN)/toolresults run
+	@$(BIN)/workbook run
 
 test: $(STAMP)
-	@$(BIN)/toolresults test
+	@$(BIN)/workbook test
 
 lab: $(STAMP)
-	@$(BIN)/toolresults lab
+	@$(BIN)/workbook lab
 
 notebooks: $(STAMP)
-	@$(BIN)/toolresults notebooks
+	@$(BIN)/workbook notebooks
 
 bench: $(STAMP)
-	@$(BIN)/toolresults bench
+	@$(BIN)/workbook bench
 
 clean:
 	rm -rf .venv build dist .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -55,7 +55,7 @@ def kernel(nb: dict) -> list[str]:
     if nb["metadata"].get("kernelspec", {}).get("name") != "python3":
         problems.append("the kernel is not python3")
     if set(nb["metadata"]) - {"kernelspec", "language_info"} or set(nb["metadata"].get("language_info", {})) - {"name"}:
-        problems.append("metadata of one machine: refresh with `toolresults notebooks`")
+        problems.append("metadata of one machine: refresh with `workbook notebooks`")
     return problems
 
 

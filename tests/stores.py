@@ -2,7 +2,7 @@
 
 from itertools import count
 
-from toolresults.examples.orders.store import OrderStore
+from workbook.examples.orders.store import OrderStore
 
 FILLINGS = 20
 """How often one store is filled. DuckDB keeps deleted rows for a while, and a test wants a store like anybody's."""

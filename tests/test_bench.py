@@ -1,6 +1,6 @@
 """The benchmark of counting: one text, two counters, the same tokens."""
 
-from toolresults.bench import counting
+from workbook.bench import counting
 
 
 def test_both_counters_agree_on_the_text_that_is_timed(monkeypatch):

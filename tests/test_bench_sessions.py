@@ -6,10 +6,10 @@ import pytest
 
 from toolresults.agent.history import window
 from toolresults.agent.wire import fault, turns
-from toolresults.bench import recall, ten_turns, trimming
-from toolresults.bench.script import exchanges
-from toolresults.bench.sessions import account, bill, new_cache, play
-from toolresults.examples.orders.store import OrderFilter, OrderStore
+from workbook.bench import recall, ten_turns, trimming
+from workbook.bench.script import exchanges
+from workbook.bench.sessions import account, bill, new_cache, play
+from workbook.examples.orders.store import OrderFilter, OrderStore
 
 BOTH = pytest.mark.parametrize("api", ["openai", "anthropic"])
 

@@ -1,4 +1,4 @@
-"""`toolresults call`: exactly what a model would see, and a signing key that lasts from one call to the next."""
+"""`workbook call`: exactly what a model would see, and a signing key that lasts from one call to the next."""
 
 import json
 import os
@@ -10,11 +10,11 @@ import threading
 import pytest
 from click.testing import CliRunner
 
-from toolresults.cli import cli
 from toolresults.commands import Fault
-from toolresults.commands.state import FILE, VARIABLE, signing_keys
-from toolresults.examples.orders.store import OrderFilter, OrderStore
 from toolresults.tokens import count_tokens, to_json
+from workbook.cli import cli
+from workbook.commands.state import FILE, VARIABLE, signing_keys
+from workbook.examples.orders.store import OrderFilter, OrderStore
 
 posix = pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX")
 
@@ -33,7 +33,7 @@ def account():
 
 @pytest.fixture
 def call(account, monkeypatch):
-    monkeypatch.setattr("toolresults.commands.call._account", lambda: account)
+    monkeypatch.setattr("workbook.commands.call._account", lambda: account)
 
     def run(*arguments: str, given: bytes | None = None):
         return CliRunner().invoke(cli, ["call", *arguments], input=given)
@@ -137,21 +137,24 @@ def test_arguments_from_standard_input_and_without_any(call):
 
 
 @posix
-@pytest.mark.parametrize("command", ["call search_orders -", "count", "audit"])
+@pytest.mark.parametrize("command", ["workbook call search_orders -", "toolresults count", "toolresults audit"])
 def test_a_closed_standard_input_is_one_clear_line(command):
-    run = ["sh", "-c", f'exec "$0" -m toolresults {command} <&-', sys.executable]
+    run = ["sh", "-c", f'exec "$0" -m {command} <&-', sys.executable]
     result = subprocess.run(run, capture_output=True, text=True)
     assert (result.returncode, result.stdout) == (2, "")
     assert "standard input is closed" in result.stderr and result.stderr.count("\n") == 1
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a disk that is full is a device of Linux")
-@pytest.mark.parametrize("command", ["call search_orders", "count README.md", "audit data.json", "--help"])
+@pytest.mark.parametrize(
+    "command",
+    ["workbook call search_orders", "toolresults count README.md", "toolresults audit data.json", "workbook --help"],
+)
 def test_a_full_disk_is_one_clear_line(command, tmp_path):
     (tmp_path / "data.json").write_text('[{"a":1}]', encoding="utf-8")
     (tmp_path / "README.md").write_text("text", encoding="utf-8")
     with open("/dev/full", "wb") as full:
-        run = [sys.executable, "-m", "toolresults", *command.split()]
+        run = [sys.executable, "-m", *command.split()]
         result = subprocess.run(run, stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path)
     assert result.returncode == 1
     assert "the output cannot be written" in result.stderr and result.stderr.count("\n") == 1
@@ -172,7 +175,7 @@ def test_list_prints_the_definitions_and_their_cost(call):
 
 def test_the_command_prints_utf8_whatever_the_console(tmp_path):
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
-    run = [sys.executable, "-m", "toolresults", "call", "search_orders", '{"limit":50}']
+    run = [sys.executable, "-m", "workbook", "call", "search_orders", '{"limit":50}']
     result = subprocess.run(run, capture_output=True, env=environment)
     assert (result.returncode, result.stderr) == (0, b"")
     text = result.stdout.decode("utf-8")

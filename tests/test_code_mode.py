@@ -6,16 +6,16 @@ import pandas as pd
 import pytest
 
 from toolresults.agent.wire import APIS, fault
-from toolresults.bench import code_mode
-from toolresults.bench.code_mode_agent import must_show
-from toolresults.bench.code_mode_break_even import METERS, break_even, crossing, formula, mistakes_eat
-from toolresults.bench.code_mode_company import CALLER, Company
-from toolresults.bench.code_mode_mistakes import CAREFUL, HALF_WAY, MISTAKES
-from toolresults.bench.code_mode_oracle import overdue_tasks, true_answer, verdict
-from toolresults.bench.code_mode_questions import QUESTIONS, WEEK
-from toolresults.bench.code_mode_schemas import KINDS, definition, sizes
-from toolresults.bench.code_mode_ways import WAYS, play
 from toolresults.tokens import to_json
+from workbook.bench import code_mode
+from workbook.bench.code_mode_agent import must_show
+from workbook.bench.code_mode_break_even import METERS, break_even, crossing, formula, mistakes_eat
+from workbook.bench.code_mode_company import CALLER, Company
+from workbook.bench.code_mode_mistakes import CAREFUL, HALF_WAY, MISTAKES
+from workbook.bench.code_mode_oracle import overdue_tasks, true_answer, verdict
+from workbook.bench.code_mode_questions import QUESTIONS, WEEK
+from workbook.bench.code_mode_schemas import KINDS, definition, sizes
+from workbook.bench.code_mode_ways import WAYS, play
 
 RESULTS = code_mode.load()
 PLAYED = [(question, way) for question in QUESTIONS.values() for way in code_mode.ways(question)]
@@ -177,7 +177,7 @@ def test_a_richer_definition_says_more_and_weighs_more(company, api):
 def test_the_figure_marks_a_break_even_that_was_measured_and_no_other():
     import matplotlib.pyplot as plt
 
-    from toolresults import plots
+    from workbook import plots
 
     frame = pd.DataFrame({"all definitions": [10, 200], "code": [50, 50]}, index=[5, 500])
     figure = plots.break_even_growth({"inside": (frame, "tokens", 10.2), "at once": (frame, "tokens", 0.0)})

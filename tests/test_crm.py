@@ -11,14 +11,14 @@ from typing import get_type_hints
 
 import pytest
 
-from toolresults.bench.steps import NOW as WORKBOOK_NOW
-from toolresults.examples.crm.access import SCOPES, BadValue, Caller, NotFound, Refused
-from toolresults.examples.crm.functions import crm_functions
-from toolresults.examples.crm.generate import VOLUMES, Volume, generate
-from toolresults.examples.crm.schema import NOW, STAGES, TABLES, TODAY
-from toolresults.examples.crm.store import CrmStore
 from toolresults.tokens import to_json
 from toolresults.tools import Tool, ToolError
+from workbook.bench.steps import NOW as WORKBOOK_NOW
+from workbook.examples.crm.access import SCOPES, BadValue, Caller, NotFound, Refused
+from workbook.examples.crm.functions import crm_functions
+from workbook.examples.crm.generate import VOLUMES, Volume, generate
+from workbook.examples.crm.schema import NOW, STAGES, TABLES, TODAY
+from workbook.examples.crm.store import CrmStore
 
 SMALL = {
     "acme": Volume(9, 30, 40, 9, 30, 12, 30, (3, 2)),

@@ -5,13 +5,13 @@ from typing import get_type_hints
 
 import pytest
 
-from toolresults.examples.crm.access import SCOPES, Caller
-from toolresults.examples.crm.catalogue import DefinitionOnly, company_functions, definitions
-from toolresults.examples.crm.functions import FUNCTIONS
-from toolresults.examples.crm.generate import Volume
-from toolresults.examples.crm.store import CrmStore
 from toolresults.tokens import to_json
 from toolresults.tools import Tool, ToolError
+from workbook.examples.crm.access import SCOPES, Caller
+from workbook.examples.crm.catalogue import DefinitionOnly, company_functions, definitions
+from workbook.examples.crm.functions import FUNCTIONS
+from workbook.examples.crm.generate import Volume
+from workbook.examples.crm.store import CrmStore
 
 MOST = 504
 SMALL = {"acme": Volume(2, 2, 4, 2, 20, 2, 2, (1,))}

@@ -7,10 +7,12 @@ from contextlib import ExitStack
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from toolresults.examples.crm.access import SCOPES, Caller
-from toolresults.examples.crm.functions import FUNCTIONS, crm_functions
-from toolresults.examples.crm.generate import Volume, generate
-from toolresults.examples.crm.schema import (
+from toolresults.tokens import to_json
+from toolresults.tools import ToolError
+from workbook.examples.crm.access import SCOPES, Caller
+from workbook.examples.crm.functions import FUNCTIONS, crm_functions
+from workbook.examples.crm.generate import Volume, generate
+from workbook.examples.crm.schema import (
     APPROVAL_KINDS,
     APPROVAL_STATUSES,
     NOW,
@@ -22,9 +24,7 @@ from toolresults.examples.crm.schema import (
     TASK_STATUSES,
     TEAMS,
 )
-from toolresults.examples.crm.store import CrmStore
-from toolresults.tokens import to_json
-from toolresults.tools import ToolError
+from workbook.examples.crm.store import CrmStore
 
 VOLUMES = {
     "acme": Volume(5, 8, 16, 8, 20, 6, 12, (2, 1)),

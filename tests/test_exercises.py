@@ -8,8 +8,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from toolresults.checks import say
-from toolresults.runner import find, read, run_notebook
+from workbook.checks import say
+from workbook.runner import find, read, run_notebook
 
 NOTEBOOKS = find(Path(__file__).resolve().parents[1] / "notebooks")
 SOLUTION = re.compile(r"<details>\s*<summary>Solution (\d+)</summary>(.*?)</details>", re.DOTALL | re.IGNORECASE)
@@ -109,7 +109,7 @@ def sheet(solution: str):
     code, text = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
     check = "n99.exercise_1(answer_1)"
     define = (
-        "from types import SimpleNamespace\nfrom toolresults.checks import say\n"
+        "from types import SimpleNamespace\nfrom workbook.checks import say\n"
         "n99 = SimpleNamespace(exercise_1=lambda a: say(a, lambda a: a == 42, 'yes', 'six times seven'))"
     )
     exercise = code("answer_1 = ...", metadata={"tags": ["exercise"]})

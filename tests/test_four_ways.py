@@ -9,16 +9,16 @@ from anthropic import BadRequestError as AnthropicError
 from matplotlib import pyplot
 from openai import BadRequestError as OpenAIError
 
-from toolresults import plots
 from toolresults.agent.scripted import WINDOW
-from toolresults.bench import four_ways as bench
-from toolresults.bench.oracle import seen_in
-from toolresults.bench.steps import workbook_tools
-from toolresults.bench.ways import QUESTIONS, WAYS
-from toolresults.examples.orders.data import plain_order
-from toolresults.examples.orders.store import REGIONS, OrderStore
-from toolresults.paths import data_path
 from toolresults.tokens import count_tokens
+from workbook import plots
+from workbook.bench import four_ways as bench
+from workbook.bench.oracle import seen_in
+from workbook.bench.steps import workbook_tools
+from workbook.bench.ways import QUESTIONS, WAYS
+from workbook.examples.orders.data import plain_order
+from workbook.examples.orders.store import REGIONS, OrderStore
+from workbook.paths import data_path
 
 APIS = ["openai", "anthropic"]
 BOTH = pytest.mark.parametrize("api", APIS)

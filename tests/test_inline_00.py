@@ -8,10 +8,10 @@ import nbformat
 import pandas as pd
 import pytest
 
-from toolresults import plots
-from toolresults.checks import n00
-from toolresults.examples.orders.data import classic_orders
 from toolresults.tokens import to_json
+from workbook import plots
+from workbook.checks import n00
+from workbook.examples.orders.data import classic_orders
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -65,7 +65,7 @@ def test_versions_compare_as_numbers(found, least, ok):
 
 @pytest.fixture(scope="module")
 def headline() -> pd.DataFrame:
-    from toolresults.bench.steps import headline
+    from workbook.bench.steps import headline
 
     return headline()
 

@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.axes import Axes
 
-from toolresults import plots
 from toolresults.audit.measure import fields_of
 from toolresults.audit.measure import weigh as audit_weigh
-from toolresults.checks import n01
-from toolresults.examples.orders.data import classic_orders
 from toolresults.tokens import count_many, count_tokens, estimate_tokens, to_json
+from workbook import plots
+from workbook.checks import n01
+from workbook.examples.orders.data import classic_orders
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = st.text(st.characters(exclude_categories=("Cs",)))

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolresults.bench.steps import steps
-from toolresults.checks import n02
-from toolresults.examples.orders.data import plain_order
-from toolresults.examples.orders.store import REGIONS, STATUSES, OrderFilter, OrderStore
-from toolresults.runner import read
+from workbook.bench.steps import steps
+from workbook.checks import n02
+from workbook.examples.orders.data import plain_order
+from workbook.examples.orders.store import REGIONS, STATUSES, OrderFilter, OrderStore
+from workbook.runner import read
 
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / "02_filtering.ipynb")
 INLINE = {}

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolresults.bench.steps import steps
-from toolresults.checks import n03
-from toolresults.examples.orders.data import plain_order
-from toolresults.examples.orders.store import OrderStore
 from toolresults.results.budget import clamp
 from toolresults.results.cursor import RESTART, CursorError, Cursors
-from toolresults.runner import read
+from workbook.bench.steps import steps
+from workbook.checks import n03
+from workbook.examples.orders.data import plain_order
+from workbook.examples.orders.store import OrderStore
+from workbook.runner import read
 
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / "03_capped_cursors.ipynb")
 INLINE = {"base64": base64, "hashlib": hashlib, "hmac": hmac, "json": json}

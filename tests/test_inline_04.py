@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolresults.bench.steps import steps
-from toolresults.checks import n04
-from toolresults.examples.orders.store import OrderStore
 from toolresults.results.shape import clean, cut, shape
-from toolresults.runner import read
 from toolresults.tokens import to_json
+from workbook.bench.steps import steps
+from workbook.checks import n04
+from workbook.examples.orders.store import OrderStore
+from workbook.runner import read
 
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / "04_concise_shaping.ipynb")
 INLINE = {"csv": csv, "io": io, "re": re, "to_json": to_json}

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolresults.bench.steps import steps
-from toolresults.checks import n05
-from toolresults.examples.orders.store import OrderStore
 from toolresults.results.budget import largest_fit
 from toolresults.results.cursor import Cursors
-from toolresults.runner import read
 from toolresults.tokens import count_tokens, to_json
+from workbook.bench.steps import steps
+from workbook.checks import n05
+from workbook.examples.orders.store import OrderStore
+from workbook.runner import read
 
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / "05_budget_notes.ipynb")
 INLINE = {"count_tokens": count_tokens}

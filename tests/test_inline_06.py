@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stores import refilled
-from toolresults.bench.steps import steps, workbook_tools
-from toolresults.checks import n06
-from toolresults.examples.orders.data import plain_order
-from toolresults.examples.orders.gateway import SECRET
-from toolresults.examples.orders.store import STATUSES, OrderStore
 from toolresults.results.cursor import RESTART
 from toolresults.results.payload import CEILING, window
 from toolresults.results.redact import redact
-from toolresults.runner import read
 from toolresults.tokens import count_tokens, to_json
+from workbook.bench.steps import steps, workbook_tools
+from workbook.checks import n06
+from workbook.examples.orders.data import plain_order
+from workbook.examples.orders.gateway import SECRET
+from workbook.examples.orders.store import STATUSES, OrderStore
+from workbook.runner import read
 
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / "06_payload_refs.ipynb")
 

@@ -12,15 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolresults.bench.four_ways import load
-from toolresults.bench.ways import RATE_CODE
-from toolresults.checks import n07
 from toolresults.codemode.functions import HostFunction
 from toolresults.codemode.sandbox import open_sandbox
-from toolresults.examples.orders.data import plain_order
-from toolresults.examples.orders.functions import order_functions
-from toolresults.examples.orders.store import REGIONS, STATUSES, OrderStore
-from toolresults.runner import read
+from workbook.bench.four_ways import load
+from workbook.bench.ways import RATE_CODE
+from workbook.checks import n07
+from workbook.examples.orders.data import plain_order
+from workbook.examples.orders.functions import order_functions
+from workbook.examples.orders.store import REGIONS, STATUSES, OrderStore
+from workbook.runner import read
 
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / "07_code_execution.ipynb")
 INLINE: dict = {"contextlib": contextlib, "io": io}

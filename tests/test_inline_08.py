@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from histories import histories
-from toolresults import plots
 from toolresults.agent.history import clear_tool_results
 from toolresults.agent.wire import fault
-from toolresults.bench.ten_turns import against
-from toolresults.checks import n08
-from toolresults.runner import read
+from workbook import plots
+from workbook.bench.ten_turns import against
+from workbook.checks import n08
+from workbook.runner import read
 
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / "08_history_trimming.ipynb")
 INLINE = {}

@@ -12,10 +12,10 @@ from toolresults.agent import anthropic_loop, openai_loop
 from toolresults.agent.fragments import STYLES
 from toolresults.agent.scripted import Reply, ScriptedModel
 from toolresults.agent.streaming import assemble
-from toolresults.checks import n09
-from toolresults.examples.assistant import CITIES, POSTS, SECONDS, ModelledClock, assistant_tools
-from toolresults.runner import read
 from toolresults.tokens import repair, to_json
+from workbook.checks import n09
+from workbook.examples.assistant import CITIES, POSTS, SECONDS, ModelledClock, assistant_tools
+from workbook.runner import read
 
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / "09_tool_loop.ipynb")
 INLINE = {"json": json, "Reply": Reply, "ScriptedModel": ScriptedModel}

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolresults.bench.code_mode_company import Company
-from toolresults.bench.code_mode_questions import WEEK_CODE
-from toolresults.checks import n11
-from toolresults.runner import read
+from workbook.bench.code_mode_company import Company
+from workbook.bench.code_mode_questions import WEEK_CODE
+from workbook.checks import n11
+from workbook.runner import read
 
 NOTEBOOK_NAME = "11_code_mode.ipynb"
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / NOTEBOOK_NAME)

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolresults.codemode.functions import HostError, HostFunction
-from toolresults.examples.orders.data import plain_order
-from toolresults.examples.orders.functions import FIELDS, order_functions
-from toolresults.examples.orders.gateway import SECRET
-from toolresults.examples.orders.store import REGIONS, STATUSES, OrderStore
 from toolresults.tools import Tool, ToolError
+from workbook.examples.orders.data import plain_order
+from workbook.examples.orders.functions import FIELDS, order_functions
+from workbook.examples.orders.gateway import SECRET
+from workbook.examples.orders.store import REGIONS, STATUSES, OrderStore
 
 START = datetime(2026, 3, 1)
 ORDERS = st.builds(

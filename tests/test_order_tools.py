@@ -10,11 +10,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from stores import refilled
-from toolresults.examples.orders.store import REGIONS, STATUSES, OrderFilter, OrderStore
-from toolresults.examples.orders.tools import LEAST_BUDGET, MAX_LIMIT, order_tools
 from toolresults.results.budget import BudgetError
 from toolresults.results.cursor import RESTART
 from toolresults.tokens import count_tokens, to_json
+from workbook.examples.orders.store import REGIONS, STATUSES, OrderFilter, OrderStore
+from workbook.examples.orders.tools import LEAST_BUDGET, MAX_LIMIT, order_tools
 
 NOW = 1_782_907_200
 DAY = datetime(2026, 6, 1)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolresults.examples.orders.api import OrdersAPIError, OrdersClient, create_app
-from toolresults.examples.orders.data import plain_order
-from toolresults.examples.orders.store import COLUMNS, OrderFilter, OrderStore
 from toolresults.tokens import to_json
+from workbook.examples.orders.api import OrdersAPIError, OrdersClient, create_app
+from workbook.examples.orders.data import plain_order
+from workbook.examples.orders.store import COLUMNS, OrderFilter, OrderStore
 
 
 def hundred() -> OrderStore:

@@ -12,11 +12,11 @@ from decimal import Decimal
 import duckdb
 import pytest
 
-from toolresults.examples.orders.data import classic_orders, million_orders, plain_order
-from toolresults.examples.orders.gateway import SECRET
-from toolresults.examples.orders.store import COLUMNS, OrderFilter, OrderStore
-from toolresults.paths import data_path
 from toolresults.tokens import count_tokens, estimate_tokens, to_json
+from workbook.examples.orders.data import classic_orders, million_orders, plain_order
+from workbook.examples.orders.gateway import SECRET
+from workbook.examples.orders.store import COLUMNS, OrderFilter, OrderStore
+from workbook.paths import data_path
 
 ACCOUNT = data_path("orders.parquet")
 
@@ -64,7 +64,7 @@ def test_the_readme_says_what_the_account_holds(orders):
 
 def test_the_generator_makes_the_committed_rows_again(orders, tmp_path):
     faker = pytest.importorskip("faker")
-    from toolresults.examples.orders.generate import generate_orders, write_account
+    from workbook.examples.orders.generate import generate_orders, write_account
 
     made = duckdb.execute("SELECT decode(key), decode(value) FROM parquet_kv_metadata(?)", [str(ACCOUNT)]).fetchall()
     if (release := dict(made)["faker"]) != faker.VERSION:
@@ -193,7 +193,7 @@ def test_data_path_stays_in_its_folder():
 def test_reading_orders_loads_no_heavy_library():
     heavy = "{'faker', 'httpx2', 'numpy', 'pandas', 'pyarrow', 'starlette'}"
     code = (
-        "import sys, toolresults.examples.orders.data as d, toolresults.examples.orders.store as s; "
+        "import sys, workbook.examples.orders.data as d, workbook.examples.orders.store as s; "
         f"s.OrderStore.open().page(limit=2); d.classic_orders(2); print(sorted({heavy} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

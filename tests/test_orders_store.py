@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stores import refilled
-from toolresults.examples.orders.data import plain_order
-from toolresults.examples.orders.store import COLUMNS, GROUPS, REGIONS, STATUSES, OrderFilter, OrderStore
+from workbook.examples.orders.data import plain_order
+from workbook.examples.orders.store import COLUMNS, GROUPS, REGIONS, STATUSES, OrderFilter, OrderStore
 
 START = datetime(2026, 3, 1)
 

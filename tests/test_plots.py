@@ -6,7 +6,7 @@ import pytest
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_hex
 
-from toolresults import plots
+from workbook import plots
 
 
 @pytest.fixture(autouse=True)

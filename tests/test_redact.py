@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolresults.examples.orders.gateway import SECRET
-from toolresults.examples.orders.store import OrderStore
 from toolresults.results.payload import CEILING, window
 from toolresults.results.redact import REDACTED, redact
+from workbook.examples.orders.gateway import SECRET
+from workbook.examples.orders.store import OrderStore
 
 KEYS = (
     "password",

@@ -14,11 +14,11 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from toolresults.cli import cli
-from toolresults.commands.progress import shown
-from toolresults.runner import find, outcome_for, read, run_all
+from workbook.cli import cli
+from workbook.commands.progress import shown
+from workbook.runner import find, outcome_for, read, run_all
 
-FIGURE = """from toolresults.plots import label, style
+FIGURE = """from workbook.plots import label, style
 import matplotlib.pyplot as plt
 style()
 fig, ax = plt.subplots()
@@ -189,7 +189,7 @@ def test_an_interrupt_leaves_no_kernel_behind(tmp_path):
     tell = "import os\nwith open('pids', 'w', encoding='utf-8') as f:\n    f.write(f'{os.getpid()} ')"
     source = f"{tell}\nwhile True:\n    pass"
     paths = [str(notebook(tmp_path / name, source)) for name in ("a.ipynb", "b.ipynb")]
-    command = [sys.executable, "-m", "toolresults", "run", *paths, "--out", str(tmp_path / "build")]
+    command = [sys.executable, "-m", "workbook", "run", *paths, "--out", str(tmp_path / "build")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     pids: list[int] = []
     while len(pids) < 2:  # opening blocks until a kernel has opened the other end
@@ -197,7 +197,7 @@ def test_an_interrupt_leaves_no_kernel_behind(tmp_path):
     process.send_signal(signal.SIGINT)
     stdout, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert stderr.strip() == "toolresults: interrupted"
+    assert stderr.strip() == "workbook: interrupted"
     assert [line.split()[0] for line in stdout.splitlines()] == ["a", "b"]
     assert all(line.endswith("stopped") for line in stdout.splitlines()) and "FAILED" not in stdout
     assert [pid for pid in pids if psutil.pid_exists(pid)] == []
@@ -239,18 +239,26 @@ def test_lines_keep_the_order_of_the_notebooks_and_bars_show_cells():
     [
         (["nonsense"], 2, "No such command 'nonsense'"),
         (["run", "missing.ipynb"], 2, "does not exist"),
-        (["call"], 2, "--list shows them. See toolresults call"),
+        (["call"], 2, "--list shows them. See workbook call"),
     ],
 )
 def test_a_mistake_is_one_line_and_no_traceback(arguments, code, said):
-    result = subprocess.run([sys.executable, "-m", "toolresults", *arguments], capture_output=True, text=True)
+    result = subprocess.run([sys.executable, "-m", "workbook", *arguments], capture_output=True, text=True)
     assert result.returncode == code
     assert said in result.stderr and len(result.stderr.splitlines()) == 1 and result.stdout == ""
 
 
-def test_help_lists_every_command_without_importing_what_they_need():
-    probe = "import sys, toolresults.cli as c\ntry: c.main()\nexcept SystemExit: print(*sys.modules, file=sys.stderr)"
+@pytest.mark.parametrize(
+    ("package", "commands"),
+    [("toolresults", ("count", "audit")), ("workbook", ("run", "lab", "notebooks", "test", "call", "bench"))],
+)
+def test_help_lists_every_command_without_importing_what_they_need(package, commands):
+    probe = f"""
+import sys, {package}.cli as c
+try: c.main()
+except SystemExit: print(*sys.modules, file=sys.stderr)
+"""
     result = subprocess.run([sys.executable, "-c", probe, "--help"], capture_output=True, text=True)
-    assert all(f"  {name} " in result.stdout for name in ("run", "lab", "notebooks", "test", "call", "count", "audit"))
+    assert all(f"  {name} " in result.stdout for name in commands)
     heavy = {"pandas", "matplotlib", "nbformat", "nbclient", "nbconvert", "duckdb", "pydantic", "tiktoken", "rich"}
     assert heavy & set(result.stderr.split()) == set()

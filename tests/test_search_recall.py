@@ -4,12 +4,12 @@ import hashlib
 
 import pytest
 
-from toolresults.bench.search_recall import Query, queries, recall, registry_of
-from toolresults.examples.crm.access import SCOPES, Caller
-from toolresults.examples.crm.catalogue import company_functions
-from toolresults.examples.crm.functions import FUNCTIONS
-from toolresults.examples.crm.store import CrmStore
-from toolresults.paths import data_path
+from workbook.bench.search_recall import Query, queries, recall, registry_of
+from workbook.examples.crm.access import SCOPES, Caller
+from workbook.examples.crm.catalogue import company_functions
+from workbook.examples.crm.functions import FUNCTIONS
+from workbook.examples.crm.store import CrmStore
+from workbook.paths import data_path
 
 
 @pytest.fixture(scope="module")

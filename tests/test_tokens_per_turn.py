@@ -12,18 +12,18 @@ from anthropic import BadRequestError as AnthropicError
 from matplotlib import pyplot
 from openai import BadRequestError as OpenAIError
 
-from toolresults import plots
 from toolresults.agent.request_text import request_parts, tokens_of
 from toolresults.agent.wire import calls_of, fault, is_question
-from toolresults.bench import tokens_per_turn as bench
-from toolresults.bench.holding import hold, outcome, through_sdk, truth
-from toolresults.bench.needs import MOST_CALLS, Agent
-from toolresults.bench.oracle import GiveUp
-from toolresults.bench.questions import ROUNDS, TEN, THIRTY
-from toolresults.bench.techniques import TECHNIQUES
-from toolresults.examples.orders.store import OrderFilter, OrderStore
-from toolresults.paths import data_path
 from toolresults.tokens import count_tokens
+from workbook import plots
+from workbook.bench import tokens_per_turn as bench
+from workbook.bench.holding import hold, outcome, through_sdk, truth
+from workbook.bench.needs import MOST_CALLS, Agent
+from workbook.bench.oracle import GiveUp
+from workbook.bench.questions import ROUNDS, TEN, THIRTY
+from workbook.bench.techniques import TECHNIQUES
+from workbook.examples.orders.store import OrderFilter, OrderStore
+from workbook.paths import data_path
 
 BOTH = pytest.mark.parametrize("api", ["openai", "anthropic"])
 
@@ -76,7 +76,7 @@ def test_the_naive_session_is_refused_with_its_first_result(store, frame, api, r
 
 @pytest.mark.parametrize("name", [name for name in TECHNIQUES if not name.startswith("naive")])
 def test_the_committed_results_are_made_again(held, frame, name):
-    """The first round of the dear lines, the whole of the others; `toolresults bench` makes them all."""
+    """The first round of the dear lines, the whole of the others; `workbook bench` makes them all."""
     api = "anthropic" if name in ("filter", "cap", "concise") else "openai"
     turns = held(api, name, tuple(THIRTY if api == "openai" else TEN)).turns
     committed = line(frame, name, api)[: len(turns)]

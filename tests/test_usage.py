@@ -14,8 +14,8 @@ from toolresults.agent.edit_cost import edit_cost
 from toolresults.agent.latency import latency
 from toolresults.agent.prices import COLUMNS, Price, Prices
 from toolresults.agent.usage import Ledger, Usage
-from toolresults.paths import data_path
 from toolresults.tokens import count_tokens, tiktoken_encoding
+from workbook.paths import data_path
 
 SAME = Price("same", input=Decimal(3), cached_read=Decimal("0.3"), cache_write=Decimal("3.75"), output=Decimal(15))
 

@@ -14,8 +14,6 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
-from ..paths import data_path
-
 COLUMNS = ("model", "input", "cached_read", "cache_write", "output", "currency", "as_of", "source")
 MILLION = 1_000_000
 
@@ -76,7 +74,7 @@ class Prices(Mapping[str, Price]):
         An empty `cache_write` means no charge of its own. Raises `ValueError`, with the line, for a missing column or
         a price that is not a number from 0.
         """
-        path = Path(path or data_path("prices.csv"))
+        path = Path(path or Path(__file__).parents[3] / "data" / "prices.csv")
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file)
             missing = [column for column in COLUMNS if column not in (rows.fieldnames or ())]

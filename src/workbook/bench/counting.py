@@ -1,0 +1,57 @@
+"""How much faster `count_tokens` is than raw tiktoken, on 12 MB of mixed JSON, both on one thread.
+
+    workbook bench counting
+
+Seconds depend on the machine, so only their ratio is worth quoting, and no test compares it.
+"""
+
+import time
+from collections.abc import Callable
+from statistics import median
+
+from toolresults.tokens import count_tokens, tiktoken_encoding, to_json
+from workbook.examples.orders.store import OrderStore
+
+SIZE = 12_000_000
+"""Characters of the text: the real account's orders (four languages, nested JSON), until there are so many."""
+
+
+def mixed_json() -> str:
+    """The text that is counted."""
+    with OrderStore.open() as store:
+        rows = [to_json(row) for row in store.page(limit=store.count())]
+    text = ",".join(rows)
+    return "[" + text[: SIZE - 2] + "]"
+
+
+def measure(rounds: int = 3) -> dict[str, float]:
+    """Median seconds of each counter over `rounds`, by turns, the tokens (the same from both), and the ratio."""
+    text, encoding = mixed_json(), tiktoken_encoding()
+    counters = {"toolresults": lambda: count_tokens(text), "tiktoken": lambda: len(encoding.encode_ordinary(text))}
+    count_tokens("")  # both vocabularies are loaded before the clock starts
+    runs = [{name: _timed(counter) for name, counter in counters.items()} for _ in range(rounds)]
+    tokens = {run[name][1] for run in runs for name in counters}
+    if len(tokens) != 1:
+        raise AssertionError(f"the two counters disagree: {sorted(tokens)} tokens")
+    seconds = {name: median(run[name][0] for run in runs) for name in counters}
+    return {
+        "characters": len(text),
+        "tokens": tokens.pop(),
+        **seconds,
+        "ratio": seconds["toolresults"] / seconds["tiktoken"],
+    }
+
+
+def _timed(counter: Callable[[], int]) -> tuple[float, int]:
+    start = time.perf_counter()
+    tokens = counter()
+    return time.perf_counter() - start, tokens
+
+
+def report() -> str:
+    """The measurement in one paragraph for the terminal."""
+    seen = measure()
+    return (
+        f"{seen['characters']:,} characters of JSON, {seen['tokens']:,} tokens from both counters\n"
+        f"count_tokens {seen['toolresults']:.2f} s, tiktoken {seen['tiktoken']:.2f} s: ratio {seen['ratio']:.2f}"
+    )

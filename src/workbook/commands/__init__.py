@@ -1,0 +1,1 @@
+"""The subcommands of `workbook`, a module each, imported only when they are called."""
