@@ -1,4 +1,6 @@
-"""What an attack on a sandbox is, and the host that is attacked. See `attacks_python` and `attacks_javascript`."""
+"""What an attack on a sandbox is, and the host that is attacked. See `attacks_python` and
+`attacks_javascript`.
+"""
 
 import threading
 from dataclasses import dataclass
@@ -11,7 +13,9 @@ from toolresults.codemode.sandbox import open_sandbox
 from toolresults.tools import ToolError
 
 CANARY = "CANARY7f3a91c2"
-"""A secret of the host: it stands in the environment, in a module, in a file, and in the message of an exception."""
+"""A secret of the host: it stands in the environment, in a module, in a file, and in the message of
+an exception.
+"""
 
 LIMITS = Limits(seconds=0.3, host_calls=200, output_tokens=500)
 
@@ -22,8 +26,9 @@ ANY = object()
 class Attack:
     """Code that must not get through, and the one thing that must come of it, if it is certain.
 
-    `stopped` is the limit that ends it ("time", "memory", …; "time|memory" where either may be hit first), `error` a
-    part of the error that it gets, `value` what it ends with, `printed` all that it printed: harmless both.
+    `stopped` is the limit that ends it ("time", "memory", …; "time|memory" where either may be hit
+    first), `error` a part of the error that it gets, `value` what it ends with, `printed` all that
+    it printed: harmless both.
     """
 
     name: str
@@ -34,7 +39,12 @@ class Attack:
     printed: object = ANY
 
     def __post_init__(self):
-        named = (self.stopped, self.error, None if self.value is ANY else 1, None if self.printed is ANY else 1)
+        named = (
+            self.stopped,
+            self.error,
+            None if self.value is ANY else 1,
+            None if self.printed is ANY else 1,
+        )
         assert sum(outcome is not None for outcome in named) <= 1, f"{self.name}: name one outcome"
 
 

@@ -30,7 +30,11 @@ TIME = [
     Attack("endless exec in exec", "exec('exec(\"while True: pass\")')", "time"),
     Attack("endless sum", "sum(range(10**15))", "time"),
     Attack("factorial", "import math\nmath.factorial(10**6)", "time|memory"),
-    Attack("a hash of a billion rounds", "import hashlib\nhashlib.pbkdf2_hmac('sha256', b'a', b'b', 10**9)", "time"),
+    Attack(
+        "a hash of a billion rounds",
+        "import hashlib\nhashlib.pbkdf2_hmac('sha256', b'a', b'b', 10**9)",
+        "time",
+    ),
     Attack(
         "recursion that goes on in its own handler",
         "def f():\n    try:\n        f()\n    except BaseException:\n        f()\nf()",
@@ -48,9 +52,13 @@ TIME = [
     ),
     Attack("a host function that hangs", "crm.hang()", "time"),
     Attack(
-        "a host function that hangs, swallowed", "try:\n    crm.hang()\nexcept BaseException:\n    crm.hang()", "time"
+        "a host function that hangs, swallowed",
+        "try:\n    crm.hang()\nexcept BaseException:\n    crm.hang()",
+        "time",
     ),
-    Attack("host functions that hang, gathered", "async def f(): return crm.hang()\nawait f()", "time"),
+    Attack(
+        "host functions that hang, gathered", "async def f(): return crm.hang()\nawait f()", "time"
+    ),
     Attack("sleep for a minute", "import time\ntime.sleep(60)\n'awake'", value="awake"),
     Attack("sleep for ever", "import time\nwhile True: time.sleep(1)", "time"),
     Attack("async sleep", "import asyncio\nawait asyncio.sleep(60)\n'awake'", value="awake"),
@@ -58,7 +66,11 @@ TIME = [
     Attack("files that are not there, for ever", SWALLOW.format(body="open('/data/none')"), "time"),
     Attack("imports that are not there, for ever", SWALLOW.format(body="import socket"), "time"),
     Attack("an iterator without end", "import itertools\nlist(itertools.count())", "memory|time"),
-    Attack("a pattern that backtracks", "import re\nbool(re.match('(a+)+$', 'a' * 40 + '!'))", value=False),
+    Attack(
+        "a pattern that backtracks",
+        "import re\nbool(re.match('(a+)+$', 'a' * 40 + '!'))",
+        value=False,
+    ),
     Attack(
         "a pattern with a back reference",
         r"import re; bool(re.match(r'(a*)*\1$', 'a' * 30 + '!'))",
@@ -81,24 +93,32 @@ MEMORY = [
     Attack("a join that grows", "','.join(['x' * 1000] * 10**6)", "memory"),
     Attack("a dict that grows", "d = {}\nwhile True: d[len(d)] = 'x' * 100", "memory|time"),
     Attack("a list that nests", "x = []\nwhile True: x = [x, x[:]]", "memory|time"),
-    Attack("a closure that nests", "f = lambda: 0\nwhile True:\n    f = (lambda g: lambda: g())(f)", "memory|time"),
+    Attack(
+        "a closure that nests",
+        "f = lambda: 0\nwhile True:\n    f = (lambda g: lambda: g())(f)",
+        "memory|time",
+    ),
     Attack("random choices", "import random\nrandom.choices([1], k=10**9)", "memory"),
-    Attack("a product", "import itertools\nlist(itertools.product(range(1000), repeat=5))", "memory|time"),
+    Attack(
+        "a product",
+        "import itertools\nlist(itertools.product(range(1000), repeat=5))",
+        "memory|time",
+    ),
     Attack("a table of bytes", "bytes(10**9)", "memory"),
     Attack("more rows than memory holds", "len(crm.big())", "memory|time"),
-    Attack(
-        "memory errors that are swallowed",
-        SWALLOW.format(body="[0] * 10**9"),
-        "time|memory",
-    ),
+    Attack("memory errors that are swallowed", SWALLOW.format(body="[0] * 10**9"), "time|memory"),
     Attack("a memory error made by hand", "raise MemoryError('x')", "memory"),
 ]
 
 DEPTH = [
     Attack("recursion", "def f(n): return f(n + 1)\nf(0)", error="RecursionError"),
-    Attack("recursion of two", "def f(): return g()\ndef g(): return f()\nf()", error="RecursionError"),
     Attack(
-        "recursion in repr", "class A:\n    def __repr__(self): return repr(self)\nrepr(A())", error="RecursionError"
+        "recursion of two", "def f(): return g()\ndef g(): return f()\nf()", error="RecursionError"
+    ),
+    Attack(
+        "recursion in repr",
+        "class A:\n    def __repr__(self): return repr(self)\nrepr(A())",
+        error="RecursionError",
     ),
     Attack(
         "recursion in a comparison",
@@ -110,14 +130,26 @@ DEPTH = [
     Attack("minus signs", "-" * 19_000 + "1", error="nested"),
     Attack("a long sum", "1" + "+1" * 9000, error="nested"),
     Attack("a long chain of attributes", "a" + ".a" * 9000, error="nested"),
-    Attack("if in if", "".join(" " * i + "if 1:\n" for i in range(150)) + " " * 150 + "pass", printed=""),
+    Attack(
+        "if in if",
+        "".join(" " * i + "if 1:\n" for i in range(150)) + " " * 150 + "pass",
+        printed="",
+    ),
     Attack("source that is too long", "#" * 20_001, "source"),
-    Attack("JSON, deep", "import json\njson.loads('[' * 100000 + ']' * 100000)", error="recursion limit"),
+    Attack(
+        "JSON, deep",
+        "import json\njson.loads('[' * 100000 + ']' * 100000)",
+        error="recursion limit",
+    ),
     Attack("a value, deep", "x = []\nfor i in range(100000): x = [x]\nx", error="nested deeper"),
     Attack("digits in, many", "int('9' * 10**6)", error="4300 digits"),
     Attack("digits out, many", "str(10**100000)", error="4300 digits"),
     Attack("digits as a value", "10**5000", error="4,300 digits"),
-    Attack("a decimal with a huge exponent", "import decimal\ndecimal.Decimal('1e1000000000') + 1", error="Overflow"),
+    Attack(
+        "a decimal with a huge exponent",
+        "import decimal\ndecimal.Decimal('1e1000000000') + 1",
+        error="Overflow",
+    ),
 ]
 
 OUTPUT = [
@@ -127,23 +159,47 @@ OUTPUT = [
     Attack("20,000 prints of 10 KB", "for i in range(20000): print('x ' * 5000)", "output"),
     Attack("one print of 20 MB", "print('abc ' * 5_000_000)", "output|memory"),
     Attack("prints nothing for ever", "while True: print('', end='')", "time"),
-    Attack("prints control characters for ever", "while True: print('\\x00' * 1000, end='')", "output|time"),
-    Attack("control characters and colours", "print('\\x1b[31mred\\x1b[0m\\x00\\x07\\x9b2J')", printed="red\n"),
+    Attack(
+        "prints control characters for ever",
+        "while True: print('\\x00' * 1000, end='')",
+        "output|time",
+    ),
+    Attack(
+        "control characters and colours",
+        "print('\\x1b[31mred\\x1b[0m\\x00\\x07\\x9b2J')",
+        printed="red\n",
+    ),
     Attack("half a surrogate pair", "print('a\\ud83db')", printed="a\ufffdb\n"),
     Attack("all rows as the value", "list(range(100000))", "output"),
     Attack("a long text as the value", "'x y ' * 100000", "output"),
-    Attack("a value of a billion items in a kilobyte", "x = [0] * 1000\nx = [x] * 1000\n[x] * 1000", "output"),
+    Attack(
+        "a value of a billion items in a kilobyte",
+        "x = [0] * 1000\nx = [x] * 1000\n[x] * 1000",
+        "output",
+    ),
     Attack("a value of 2**60 items", "x = [0, 0]\nfor i in range(60): x = [x, x]\nx", "output"),
     Attack("a value of long keys", "{'k' * 1000 + str(i): i for i in range(10000)}", "output"),
     Attack("a value of long integers", "[10**4000] * 100_000", "output"),
-    Attack("a value of long decimals", "from decimal import Decimal\n[Decimal('1' * 4000)] * 100_000", "output"),
-    Attack("a value of long paths", "from pathlib import Path\n[Path('a' * 10_000)] * 100_000", "output"),
+    Attack(
+        "a value of long decimals",
+        "from decimal import Decimal\n[Decimal('1' * 4000)] * 100_000",
+        "output",
+    ),
+    Attack(
+        "a value of long paths",
+        "from pathlib import Path\n[Path('a' * 10_000)] * 100_000",
+        "output",
+    ),
     Attack(
         "a value of instances that hold a billion",
         "class A:\n    def __init__(self, x): self.x = x\nx = [0] * 1000\nx = [x] * 1000\n[A([x] * 1000)] * 100_000",
         "output",
     ),
-    Attack("arguments of long integers", "crm.echo(*[[10**4000] * 400_000])", error="over 1000000 characters"),
+    Attack(
+        "arguments of long integers",
+        "crm.echo(*[[10**4000] * 400_000])",
+        error="over 1000000 characters",
+    ),
     Attack("a value that holds itself", "x = [1]\nx.append(x)\nx", value=[1, "[...]"]),
     Attack("a value that is a class", "class A: pass\nA", value="<class 'A'>"),
     Attack("a value that is an instance", "class A: pass\n[A()]", error="has no JSON"),
@@ -154,7 +210,9 @@ OUTPUT = [
     Attack("keys that are not text", "{(1, 2): 3}", error="keys are text"),
     Attack("keys that collide", "{1: 'a', '1': 'b'}", error="two keys"),
     Attack("a message of a megabyte", "raise ValueError('x' * 10**6)", error="ValueError: xxx"),
-    Attack("a message of a thousand lines", "raise ValueError('no\\n' * 1000)", error="ValueError: no"),
+    Attack(
+        "a message of a thousand lines", "raise ValueError('no\\n' * 1000)", error="ValueError: no"
+    ),
 ]
 
 ESCAPE = [
@@ -176,8 +234,16 @@ ESCAPE = [
         error="Error",
     ),
     Attack("attributes in a format string", "'{0.__class__}'.format(1)", error="AttributeError"),
-    Attack("globals in a format string", "'{0.__init__.__globals__}'.format(crm)", error="AttributeError"),
-    Attack("a format string on a host function", "'{0.__globals__}'.format(crm.list_tasks)", error="AttributeError"),
+    Attack(
+        "globals in a format string",
+        "'{0.__init__.__globals__}'.format(crm)",
+        error="AttributeError",
+    ),
+    Attack(
+        "a format string on a host function",
+        "'{0.__globals__}'.format(crm.list_tasks)",
+        error="AttributeError",
+    ),
     Attack("an f-string", "f'{crm.list_tasks.__globals__[\"CANARY\"]}'", error="AttributeError"),
     Attack("a class of type()", "type('X', (object,), {})().__reduce__()", error="Error"),
     Attack("subprocess", "import subprocess", error="subprocess"),
@@ -194,7 +260,9 @@ ESCAPE = [
     Attack("the environment", "import os\ndict(os.environ)", error="RuntimeError"),
     Attack("a variable of the environment", "import os\nos.getenv('CANARY')", error="RuntimeError"),
     Attack("modules", "import sys\nsys.modules", error="AttributeError"),
-    Attack("the recursion limit", "import sys\nsys.setrecursionlimit(10**9)", error="AttributeError"),
+    Attack(
+        "the recursion limit", "import sys\nsys.setrecursionlimit(10**9)", error="AttributeError"
+    ),
     Attack("sys.exit", "import sys\nsys.exit(0)", error="AttributeError"),
     Attack("SystemExit", "raise SystemExit", error="SystemExit"),
     Attack("KeyboardInterrupt", "raise KeyboardInterrupt", error="KeyboardInterrupt"),
@@ -205,20 +273,44 @@ ESCAPE = [
 
 FILES = [
     Attack("a file of the system", "open('/etc/passwd').read()", error="PermissionError"),
-    Attack("the process's environment", "open('/proc/self/environ').read()", error="PermissionError"),
+    Attack(
+        "the process's environment", "open('/proc/self/environ').read()", error="PermissionError"
+    ),
     Attack("a listing of the root", "import os\nos.listdir('/')", error="PermissionError"),
-    Attack("a listing above the mount", "import os\nos.listdir('/data/..')", error="PermissionError"),
-    Attack("a path out of the mount", "open('/data/../secret.txt').read()", error="PermissionError"),
+    Attack(
+        "a listing above the mount", "import os\nos.listdir('/data/..')", error="PermissionError"
+    ),
+    Attack(
+        "a path out of the mount", "open('/data/../secret.txt').read()", error="PermissionError"
+    ),
     Attack("a link out of the mount", "open('/data/relative').read()", error="PermissionError"),
-    Attack("an absolute link out of the mount", "open('/data/absolute').read()", error="PermissionError"),
-    Attack("through a linked folder", "open('/data/up/secret.txt').read()", error="PermissionError"),
-    Attack("through a linked folder, listed", "import os\nos.listdir('/data/up')", error="PermissionError"),
-    Attack("by pathlib", "from pathlib import Path\nPath('/data/relative').read_text()", error="PermissionError"),
+    Attack(
+        "an absolute link out of the mount",
+        "open('/data/absolute').read()",
+        error="PermissionError",
+    ),
+    Attack(
+        "through a linked folder", "open('/data/up/secret.txt').read()", error="PermissionError"
+    ),
+    Attack(
+        "through a linked folder, listed",
+        "import os\nos.listdir('/data/up')",
+        error="PermissionError",
+    ),
+    Attack(
+        "by pathlib",
+        "from pathlib import Path\nPath('/data/relative').read_text()",
+        error="PermissionError",
+    ),
     Attack("writes", "open('/data/new', 'w').write('x')", error="Read-only"),
     Attack("appends", "open('/data/orders.json', 'a').write('x')", error="Read-only"),
     Attack("removes", "import os\nos.remove('/data/orders.json')", error="Read-only"),
     Attack("renames", "import os\nos.rename('/data/orders.json', '/data/x')", error="Read-only"),
-    Attack("writes by pathlib", "from pathlib import Path\nPath('/data/x').write_text('x')", error="Read-only"),
+    Attack(
+        "writes by pathlib",
+        "from pathlib import Path\nPath('/data/x').write_text('x')",
+        error="Read-only",
+    ),
     Attack("a null byte", "open('/data/orders.json\\0')", error="null byte"),
 ]
 
@@ -231,7 +323,11 @@ HOST = [
         "import asyncio\nasync def f():\n    while True: crm.list_tasks()\nawait asyncio.gather(f(), f())",
         "host calls",
     ),
-    Attack("an error with a path and a key", "crm.leak()", error="RuntimeError: crm.leak failed (OSError)"),
+    Attack(
+        "an error with a path and a key",
+        "crm.leak()",
+        error="RuntimeError: crm.leak failed (OSError)",
+    ),
     Attack(
         "the text of an error",
         "try:\n    crm.leak()\nexcept Exception as e:\n    print(type(e).__name__, str(e))",
@@ -243,15 +339,19 @@ HOST = [
         printed="you need the scope hr:salary, see [path]\n",
     ),
     Attack("a result that has no JSON", "crm.odd()", error="RuntimeError: crm.odd failed"),
-    Attack("a result that is infinite", "crm.infinite()", error="RuntimeError: crm.infinite failed"),
-    Attack("a lambda as an argument", "crm.add_note(*[lambda: 0, 'x'])", error="TypeError"),
     Attack(
-        "a class as an argument",
-        "class A: pass\ncrm.list_tasks(*[A])",
-        error="not plain data",
+        "a result that is infinite", "crm.infinite()", error="RuntimeError: crm.infinite failed"
     ),
-    Attack("an instance as an argument", "class A: pass\ncrm.list_tasks(*[A()])", error="TypeError"),
-    Attack("an argument that holds itself", "x = [1]\nx.append(x)\ncrm.list_tasks(*[x])", error="TypeError"),
+    Attack("a lambda as an argument", "crm.add_note(*[lambda: 0, 'x'])", error="TypeError"),
+    Attack("a class as an argument", "class A: pass\ncrm.list_tasks(*[A])", error="not plain data"),
+    Attack(
+        "an instance as an argument", "class A: pass\ncrm.list_tasks(*[A()])", error="TypeError"
+    ),
+    Attack(
+        "an argument that holds itself",
+        "x = [1]\nx.append(x)\ncrm.list_tasks(*[x])",
+        error="TypeError",
+    ),
     Attack(
         "an argument of a billion items",
         "x = [0] * 1000\nx = [x] * 1000\nx = [x] * 1000\ncrm.list_tasks(*[x])",
@@ -262,11 +362,25 @@ HOST = [
         "x = [0, 0]\nfor i in range(60): x = [x, x]\ncrm.list_tasks(*[x])",
         error="over 1000000 characters",
     ),
-    Attack("an argument of 10 MB", "crm.list_tasks('x' * 10_000_000)", error="over 1000000 characters"),
-    Attack("an argument, deep", "x = []\nfor i in range(100000): x = [x]\ncrm.list_tasks(*[x])", error="TypeError"),
+    Attack(
+        "an argument of 10 MB", "crm.list_tasks('x' * 10_000_000)", error="over 1000000 characters"
+    ),
+    Attack(
+        "an argument, deep",
+        "x = []\nfor i in range(100000): x = [x]\ncrm.list_tasks(*[x])",
+        error="TypeError",
+    ),
     Attack("an argument with a huge integer", "crm.list_tasks(limit=10**5000)", error="TypeError"),
-    Attack("unknown arguments", "crm.list_tasks(**{'tenant': 'other'})", error='unknown argument "tenant"'),
-    Attack("dunder arguments", "crm.list_tasks(**{'__class__': 1, 'self': 2})", error="unknown argument"),
+    Attack(
+        "unknown arguments",
+        "crm.list_tasks(**{'tenant': 'other'})",
+        error='unknown argument "tenant"',
+    ),
+    Attack(
+        "dunder arguments",
+        "crm.list_tasks(**{'__class__': 1, 'self': 2})",
+        error="unknown argument",
+    ),
     Attack("a function that is not there", "getattr(crm, 'drop_all')()", error="Error"),
     Attack("a private attribute", "crm._functions", error="_functions"),
     Attack("a host function replaced", "crm.list_tasks = 3", error="AttributeError"),

@@ -12,10 +12,18 @@ RESULTS = st.one_of(
     WORDS,
 )
 NAMES = st.sampled_from(["search", "payload", "refund"])
-ARGUMENTS = st.dictionaries(st.sampled_from(["status", "limit"]), st.integers(0, 9) | WORDS, max_size=2)
+ARGUMENTS = st.dictionaries(
+    st.sampled_from(["status", "limit"]), st.integers(0, 9) | WORDS, max_size=2
+)
 
 CALL = st.fixed_dictionaries(
-    {"name": NAMES, "arguments": ARGUMENTS, "result": RESULTS, "error": st.booleans(), "listed": st.booleans()}
+    {
+        "name": NAMES,
+        "arguments": ARGUMENTS,
+        "result": RESULTS,
+        "error": st.booleans(),
+        "listed": st.booleans(),
+    }
 )
 TURN = st.fixed_dictionaries(
     {
@@ -33,12 +41,16 @@ SESSION = st.lists(QUESTION, min_size=1, max_size=3)
 
 
 def histories(api: str) -> st.SearchStrategy[list[dict]]:
-    """Histories of several questions: parallel and failing calls, empty results, thinking, interruptions."""
+    """Histories of several questions: parallel and failing calls, empty results, thinking,
+    interruptions.
+    """
     return SESSION.map(lambda session: _Writer(api).history(session))
 
 
 def growing(api: str, history: list[dict]) -> list[list[dict]]:
-    """Every state in which the history was between two groups, oldest first: what a loop might have sent."""
+    """Every state in which the history was between two groups, oldest first: what a loop might have
+    sent.
+    """
     inside = {i for turn in turns(api, history) for i in range(turn.start + 1, turn.stop)}
     return [history[:end] for end in range(1, len(history) + 1) if end not in inside]
 
@@ -49,7 +61,9 @@ def issued(history: list[dict]) -> dict[str, list[dict]]:
     for message in history:
         if message["role"] == "assistant" and isinstance(message["content"], list):
             thinking = [block for block in message["content"] if block["type"] == "thinking"]
-            found |= {block["id"]: thinking for block in message["content"] if block["type"] == "tool_use"}
+            found |= {
+                block["id"]: thinking for block in message["content"] if block["type"] == "tool_use"
+            }
     return found
 
 
@@ -81,10 +95,20 @@ class _Writer:
         said = {"role": "assistant", "content": turn["text"] if made else turn["text"] or ""}
         if made:
             said["tool_calls"] = [
-                {"id": id, "type": "function", "function": {"name": c["name"], "arguments": to_json(c["arguments"])}}
+                {
+                    "id": id,
+                    "type": "function",
+                    "function": {"name": c["name"], "arguments": to_json(c["arguments"])},
+                }
                 for id, c in made
             ]
-        return [said, *({"role": "tool", "tool_call_id": id, "content": self.content(c)} for id, c in answers)]
+        return [
+            said,
+            *(
+                {"role": "tool", "tool_call_id": id, "content": self.content(c)}
+                for id, c in answers
+            ),
+        ]
 
     def anthropic(self, turn: dict, made: list, answers: list) -> list[dict]:
         content = []
@@ -92,14 +116,23 @@ class _Writer:
             content.append({"type": "thinking", "thinking": turn["thinking"], "signature": "sig"})
         if turn["text"] or not made:
             content.append({"type": "text", "text": turn["text"] or "ok"})
-        content += [{"type": "tool_use", "id": id, "name": c["name"], "input": c["arguments"]} for id, c in made]
-        results = [{"type": "tool_result", "tool_use_id": id, "content": self.content(c)} for id, c in answers]
+        content += [
+            {"type": "tool_use", "id": id, "name": c["name"], "input": c["arguments"]}
+            for id, c in made
+        ]
+        results = [
+            {"type": "tool_result", "tool_use_id": id, "content": self.content(c)}
+            for id, c in answers
+        ]
         for result, (_, call) in zip(results, answers, strict=True):
             if call["error"] and result["content"]:
                 result["is_error"] = True
         if made and turn["after"]:
             results.append({"type": "text", "text": turn["after"]})
-        return [{"role": "assistant", "content": content}, *([{"role": "user", "content": results}] if made else [])]
+        return [
+            {"role": "assistant", "content": content},
+            *([{"role": "user", "content": results}] if made else []),
+        ]
 
     def content(self, call: dict) -> object:
         if call["listed"] and call["result"].strip():

@@ -1,4 +1,6 @@
-"""What nbval lets through: rules for a committed notebook, each a function from a notebook to a list of problems."""
+"""What nbval lets through: rules for a committed notebook, each a function from a notebook to a
+list of problems.
+"""
 
 import html
 import re
@@ -7,13 +9,24 @@ from statistics import median
 MARKER = "# NBVAL_CHECK_OUTPUT"
 TAKE_AWAY = "take-away"  # the tag of the one long cell that a reader is meant to copy whole
 MAGICS = {"%matplotlib inline"}
-HEADINGS = ("what you'll learn", "what you need", "check yourself", "summary", "in practice", "your turn", "next")
+HEADINGS = (
+    "what you'll learn",
+    "what you need",
+    "check yourself",
+    "summary",
+    "in practice",
+    "your turn",
+    "next",
+)
 MACHINE = re.compile(
     r"/(?:home|Users|root|work|tmp|private|opt)/[\w.-]+|[A-Za-z]:\\\\?(?:Users|Windows)|"
     r"site-packages|ipykernel_\d+| at 0x[0-9a-f]{6,}"
 )
-# A number that was measured or quoted: with a thousands separator, a decimal point or a per cent sign.
-FIGURE = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+(?=\s?%))(?![\w]|[.,]\d)")
+# A number that was measured or quoted: with a thousands separator, a decimal point or a per cent
+# sign.
+FIGURE = re.compile(
+    r"(?<![\w.,])(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|\d+(?=\s?%))(?![\w]|[.,]\d)"
+)
 LINK = re.compile(r"\]\(https?://|<https?://|\]\[")
 
 
@@ -39,7 +52,9 @@ def checked(cell: dict) -> bool:
 
 
 def output_text(cell: dict) -> str:
-    """What a cell's outputs say: streams, and the text or HTML of results (tags left out), but no pixels."""
+    """What a cell's outputs say: streams, and the text or HTML of results (tags left out), but no
+    pixels.
+    """
     parts = []
     for output in cell["outputs"]:
         if output["output_type"] == "stream":
@@ -54,7 +69,9 @@ def kernel(nb: dict) -> list[str]:
     problems = []
     if nb["metadata"].get("kernelspec", {}).get("name") != "python3":
         problems.append("the kernel is not python3")
-    if set(nb["metadata"]) - {"kernelspec", "language_info"} or set(nb["metadata"].get("language_info", {})) - {"name"}:
+    if set(nb["metadata"]) - {"kernelspec", "language_info"} or set(
+        nb["metadata"].get("language_info", {})
+    ) - {"name"}:
         problems.append("metadata of one machine: refresh with `workbook notebooks`")
     return problems
 
@@ -62,7 +79,11 @@ def kernel(nb: dict) -> list[str]:
 def counts(nb: dict) -> list[str]:
     """nbval passes a notebook without execution counts, because it then compares nothing."""
     found = [cell.get("execution_count") for cell in code_cells(nb)]
-    return [] if found == list(range(1, len(found) + 1)) else [f"execution counts are {found}, not 1 to {len(found)}"]
+    return (
+        []
+        if found == list(range(1, len(found) + 1))
+        else [f"execution counts are {found}, not 1 to {len(found)}"]
+    )
 
 
 def outputs(nb: dict) -> list[str]:
@@ -79,12 +100,16 @@ def outputs(nb: dict) -> list[str]:
 
 
 def markers(nb: dict) -> list[str]:
-    """nbval reads a marker only as a whole comment line: anything close to one is a check that never runs."""
+    """nbval reads a marker only as a whole comment line: anything close to one is a check that
+    never runs.
+    """
     problems = []
     for number, cell in enumerate(code_cells(nb), start=1):
         for place, line in enumerate(text(cell["source"]).split("\n")):
             if "nbval" in line.lower() and (line != MARKER or place > 0):
-                problems.append(f"cell {number}: {line.strip()!r} is not {MARKER!r} alone on the first line")
+                problems.append(
+                    f"cell {number}: {line.strip()!r} is not {MARKER!r} alone on the first line"
+                )
         for tag in tags(cell):
             if "nbval" in tag.lower() or tag == "raises-exception":
                 problems.append(f"cell {number}: the tag {tag!r} changes what is checked")
@@ -92,7 +117,9 @@ def markers(nb: dict) -> list[str]:
 
 
 def code(nb: dict) -> list[str]:
-    """Magics, shell lines and silencing semicolons: nbval passes the first two when they are wrong."""
+    """Magics, shell lines and silencing semicolons: nbval passes the first two when they are
+    wrong.
+    """
     problems = []
     for number, cell in enumerate(code_cells(nb), start=1):
         source = text(cell["source"]).rstrip()
@@ -112,17 +139,25 @@ def machine_paths(nb: dict) -> list[str]:
         shown = output_text(cell) if cell["cell_type"] == "code" else ""
         for where, what in (("source", text(cell["source"])), ("output", shown)):
             if found := MACHINE.search(what):
-                problems.append(f"{where} of cell {number} of all: {found[0]!r} is of one machine or run")
+                problems.append(
+                    f"{where} of cell {number} of all: {found[0]!r} is of one machine or run"
+                )
     return problems
 
 
 def sizes(nb: dict) -> list[str]:
     cells = code_cells(nb)
-    lengths = {number: len(text(cell["source"]).split("\n")) for number, cell in enumerate(cells, start=1)}
+    lengths = {
+        number: len(text(cell["source"]).split("\n")) for number, cell in enumerate(cells, start=1)
+    }
     long = {number for number, length in lengths.items() if length > 25}
     takes = {number for number, cell in enumerate(cells, start=1) if TAKE_AWAY in tags(cell)}
-    problems = [f"cell {number}: {lengths[number]} lines, more than 25" for number in sorted(long - takes)]
-    problems += [f"cell {number}: more than 90 lines" for number in sorted(takes) if lengths[number] > 90]
+    problems = [
+        f"cell {number}: {lengths[number]} lines, more than 25" for number in sorted(long - takes)
+    ]
+    problems += [
+        f"cell {number}: more than 90 lines" for number in sorted(takes) if lengths[number] > 90
+    ]
     if len(takes) > 1:
         problems.append("more than one take-away cell")
     if not 15 <= len(cells) <= 35:
@@ -133,12 +168,16 @@ def sizes(nb: dict) -> list[str]:
 
 
 def headings(nb: dict) -> list[str]:
-    without_code = [re.sub(r"^```.*?^```", "", source, flags=re.MULTILINE | re.DOTALL) for source in prose(nb)]
+    without_code = [
+        re.sub(r"^```.*?^```", "", source, flags=re.MULTILINE | re.DOTALL) for source in prose(nb)
+    ]
     found = re.findall(r"^(#{1,6})\s+(.+)$", "\n".join(without_code), re.MULTILINE)
     problems = []
     if not found or [level for level, _ in found].count("#") != 1 or found[0][0] != "#":
         problems.append("no title, or more than one")
-    titles = iter(re.sub(r"[*_`]", "", title).replace("’", "'").strip().lower() for _, title in found[1:])
+    titles = iter(
+        re.sub(r"[*_`]", "", title).replace("’", "'").strip().lower() for _, title in found[1:]
+    )
     for wanted in HEADINGS:
         if not any(title.startswith(wanted) for title in titles):
             problems.append(f"no heading {wanted!r} in its place (order: {', '.join(HEADINGS)})")
@@ -149,8 +188,15 @@ def headings(nb: dict) -> list[str]:
 
 
 def figures(nb: dict) -> list[str]:
-    """Every figure in prose is in the output of a checked cell, or on a line with a link to its source."""
-    known = {figure.replace(",", "") for cell in code_cells(nb) if checked(cell) for figure in all_numbers(cell)}
+    """Every figure in prose is in the output of a checked cell, or on a line with a link to its
+    source.
+    """
+    known = {
+        figure.replace(",", "")
+        for cell in code_cells(nb)
+        if checked(cell)
+        for figure in all_numbers(cell)
+    }
     problems = []
     for source in prose(nb):
         source = re.sub(r"^```.*?^```", "", source, flags=re.MULTILINE | re.DOTALL)
@@ -160,7 +206,9 @@ def figures(nb: dict) -> list[str]:
             line = re.sub(r"`[^`]*`|https?://\S+|\bPython \d\.\d+", " ", line)
             for figure in FIGURE.findall(line):
                 if figure.replace(",", "") not in known:
-                    problems.append(f"{figure} is in no checked output and has no link: {line.strip()[:80]!r}")
+                    problems.append(
+                        f"{figure} is in no checked output and has no link: {line.strip()[:80]!r}"
+                    )
     return problems
 
 

@@ -1,11 +1,15 @@
-"""A store of orders for property tests: filled anew for each example, since to start DuckDB takes longer than most."""
+"""A store of orders for property tests: filled anew for each example, since to start DuckDB takes
+longer than most.
+"""
 
 from itertools import count
 
 from workbook.examples.orders.store import OrderStore
 
 FILLINGS = 20
-"""How often one store is filled. DuckDB keeps deleted rows for a while, and a test wants a store like anybody's."""
+"""How often one store is filled. DuckDB keeps deleted rows for a while, and a test wants a store
+like anybody's.
+"""
 
 _fillings = count()
 _stores: list[OrderStore] = []

@@ -1,4 +1,6 @@
-"""Every attack on the JavaScript sandbox is held by its limit, in its time: nothing is leaked, nothing left behind."""
+"""Every attack on the JavaScript sandbox is held by its limit, in its time: nothing is leaked,
+nothing left behind.
+"""
 
 import pytest
 
@@ -8,7 +10,9 @@ from attacks_javascript import AFTER, ATTACKS
 
 @pytest.fixture(scope="module")
 def played(request, tmp_path_factory):
-    with under_attack("javascript", chosen(request), AFTER, tmp_path_factory.mktemp("host")) as played:
+    with under_attack(
+        "javascript", chosen(request), AFTER, tmp_path_factory.mktemp("host")
+    ) as played:
         yield played
 
 

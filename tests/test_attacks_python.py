@@ -1,4 +1,6 @@
-"""Every attack on the Python sandbox is held by its limit, in its time: nothing is leaked, nothing left behind."""
+"""Every attack on the Python sandbox is held by its limit, in its time: nothing is leaked, nothing
+left behind.
+"""
 
 import pytest
 

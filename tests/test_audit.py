@@ -1,4 +1,6 @@
-"""`toolresults audit`: what it measures is exact, its advice saves what it says, and no file makes it fall over."""
+"""`toolresults audit`: what it measures is exact, its advice saves what it says, and no file makes
+it fall over.
+"""
 
 import json
 import os
@@ -14,7 +16,15 @@ from hypothesis import strategies as st
 
 from toolresults.audit.advise import REF
 from toolresults.audit.load import InputError
-from toolresults.audit.measure import dump, fields_of, pages, row_texts, row_tokens, rows_that_fit, weigh
+from toolresults.audit.measure import (
+    dump,
+    fields_of,
+    pages,
+    row_texts,
+    row_tokens,
+    rows_that_fit,
+    weigh,
+)
 from toolresults.audit.report import audit_file
 from toolresults.cli import cli
 from toolresults.tokens import ENCODINGS, count_tokens, to_json
@@ -41,14 +51,20 @@ def orders(n: int, seed: int = 1) -> list[dict]:
 
 @pytest.fixture
 def audit(tmp_path):
-    """Audits a value (as compact JSON), a text or bytes, and gives the report as `--json` has it."""
+    """Audits a value (as compact JSON), a text or bytes, and gives the report as `--json` has
+    it.
+    """
 
     def run(content: object, **options) -> dict:
         path = tmp_path / "file.json"
         if isinstance(content, bytes):
             path.write_bytes(content)
         else:
-            path.write_text(content if isinstance(content, str) else to_json(content), encoding="utf-8", newline="")
+            path.write_text(
+                content if isinstance(content, str) else to_json(content),
+                encoding="utf-8",
+                newline="",
+            )
         return audit_file(str(path), **options).to_dict()
 
     return run
@@ -64,7 +80,9 @@ def test_sizes_are_those_of_the_text(audit):
     report = audit(text)
     for name, expected in (("as_written", text), ("compact", to_json(rows))):
         size = report[name]
-        assert size["tokens"] == {encoding: count_tokens(expected, encoding) for encoding in ENCODINGS}
+        assert size["tokens"] == {
+            encoding: count_tokens(expected, encoding) for encoding in ENCODINGS
+        }
         assert size["characters"] == len(expected)
         assert size["bytes"] == len(expected.encode("utf-8"))
         assert size["estimate"] == len(expected) // 4
@@ -88,7 +106,10 @@ def test_fields_add_up_to_the_whole_and_come_heaviest_first(audit):
 
 
 def test_presence_nulls_and_the_heaviest_nested_path(audit):
-    rows = [{"a": 1, "b": None, "c": {"d": {"e": "word " * 30, "f": 1}}}, {"a": "", "c": {"d": {"e": "x", "f": 2}}}]
+    rows = [
+        {"a": 1, "b": None, "c": {"d": {"e": "word " * 30, "f": 1}}},
+        {"a": "", "c": {"d": {"e": "x", "f": 2}}},
+    ]
     fields = {field["name"]: field for field in audit(rows)["fields"]}
     assert (fields["a"]["present"], fields["a"]["null"], fields["a"]["empty"]) == (2, 0, 1)
     assert (fields["b"]["present"], fields["b"]["null"], fields["b"]["empty"]) == (1, 1, 1)
@@ -98,7 +119,8 @@ def test_presence_nulls_and_the_heaviest_nested_path(audit):
 
 def test_a_list_inside_rows_is_followed(audit):
     rows = [
-        {"id": i, "lines": [{"sku": "A", "text": "several words about it " * 5} for _ in range(3)]} for i in range(5)
+        {"id": i, "lines": [{"sku": "A", "text": "several words about it " * 5} for _ in range(3)]}
+        for i in range(5)
     ]
     lines = next(field for field in audit(rows)["fields"] if field["name"] == "lines")
     assert lines["heaviest_path"] == "lines[].text"
@@ -107,7 +129,8 @@ def test_a_list_inside_rows_is_followed(audit):
 @pytest.mark.parametrize("budget", [30, 200, 1_000, 10**6])
 @pytest.mark.parametrize("kind", ["objects", "keys of punctuation", "lists"])
 def test_rows_that_fit_is_exact(audit, budget, kind):
-    # a tokenizer joins `},{"_` and `],[` across rows, so the rows' own counts add up to less, or more, than the whole
+    # a tokenizer joins `},{"_` and `],[` across rows, so the rows' own counts add up to less, or
+    # more, than the whole
     rows = {
         "objects": orders(60),
         "keys of punctuation": [{"_id": i} for i in range(400)],
@@ -119,8 +142,14 @@ def test_rows_that_fit_is_exact(audit, budget, kind):
 
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
     max_leaves=15,
 )
 
@@ -155,7 +184,9 @@ def test_each_kind_of_advice_with_its_saving(audit):
     report = audit(rows, budget=2_000)
     found = advice(report)
     assert list(found)[:2] == [("ref", "payload"), ("shorten", "note")]
-    assert {("drop", "source"), ("drop", "deleted_at"), ("page", None), ("filter", None)} <= set(found)
+    assert {("drop", "source"), ("drop", "deleted_at"), ("page", None), ("filter", None)} <= set(
+        found
+    )
     # of two equal fields one goes, never both
     assert len({("drop", "state"), ("drop", "status")} & set(found)) == 1
     filters = next(one["reason"] for one in report["advice"] if one["action"] == "filter")
@@ -186,7 +217,9 @@ def test_how_a_file_is_written_is_the_first_thing_to_mend(audit):
     report = audit(json.dumps(rows, indent=4))
     first = report["advice"][0]
     assert (first["action"], first["field"]) == ("compact", None)
-    assert first["saves_tokens"] == count_tokens(json.dumps(rows, indent=4)) - count_tokens(to_json(rows))
+    assert first["saves_tokens"] == count_tokens(json.dumps(rows, indent=4)) - count_tokens(
+        to_json(rows)
+    )
     assert "\\u" in first["reason"]
     assert "\\u" not in audit(json.dumps(rows, indent=4, ensure_ascii=False))["advice"][0]["reason"]
 
@@ -208,7 +241,10 @@ def test_what_is_not_for_reading_becomes_a_ref(audit, value, expected):
 
 
 def test_long_text_in_any_script_is_shortened_and_not_called_opaque(audit):
-    rows = [{"id": i, "note": "注文の発送が遅れたためお客様から二度の問い合わせがありました。" * 12} for i in range(3)]
+    rows = [
+        {"id": i, "note": "注文の発送が遅れたためお客様から二度の問い合わせがありました。" * 12}
+        for i in range(3)
+    ]
     assert ("shorten", "note") in advice(audit(rows))
 
 
@@ -230,7 +266,11 @@ def test_rows_too_large_for_a_page_are_said(audit):
     ("value", "path", "rows"),
     [
         ([{"a": 1}, {"a": 2}], "$", 2),
-        ({"meta": {"n": [1, 2, 3, 4]}, "data": [{"a": 1}, {"a": 2}], "tags": [{"t": 1}]}, "$.data", 2),
+        (
+            {"meta": {"n": [1, 2, 3, 4]}, "data": [{"a": 1}, {"a": 2}], "tags": [{"t": 1}]},
+            "$.data",
+            2,
+        ),
         ({"page": {"items": [{"a": [{"b": 1}] * 9}] * 3}}, "$.page.items", 3),
         ({f"id{i}": {"a": i} for i in range(12)}, "$.*", 12),
         ([[{"a": 1}], [{"a": 2}, {"a": 3}]], "$[*]", 3),
@@ -272,7 +312,10 @@ def test_json_lines_in_every_spelling(audit, text):
 
 def test_an_mcp_result_is_measured_as_the_text_that_the_model_sees(audit):
     text = json.dumps([{"id": i, "name": "Ana"} for i in range(5)])
-    result = {"content": [{"type": "text", "text": text}, {"type": "image", "data": "aa"}], "structuredContent": {}}
+    result = {
+        "content": [{"type": "text", "text": text}, {"type": "image", "data": "aa"}],
+        "structuredContent": {},
+    }
     for value in (result, {"jsonrpc": "2.0", "id": 1, "result": result}):
         report = audit(value)
         assert (report["format"], report["rows"]) == ("mcp", 5)
@@ -294,7 +337,9 @@ def test_json_inside_a_string_is_unwrapped(audit):
 # Odd files
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32"]
+)
 def test_encodings_with_and_without_a_mark(audit, encoding):
     text = to_json([{"name": "→ Việt"}])
     report = audit(text.encode(encoding))
@@ -305,7 +350,11 @@ def test_encodings_with_and_without_a_mark(audit, encoding):
 @pytest.mark.parametrize(
     ("text", "warning", "compact"),
     [
-        ('[{"a":NaN,"b":-Infinity,"c":1e999}]', "NaN or Infinity, 3 times", '[{"a":null,"b":null,"c":null}]'),
+        (
+            '[{"a":NaN,"b":-Infinity,"c":1e999}]',
+            "NaN or Infinity, 3 times",
+            '[{"a":null,"b":null,"c":null}]',
+        ),
         ('[{"a":1,"a":2}]', "a key twice", '[{"a":2}]'),
         ('[{"a":%s}]' % ("9" * 5_000), "4,300 digits", '[{"a":"%s"}]' % ("9" * 5_000)),
     ],
@@ -377,7 +426,10 @@ def test_errors_on_the_command_line_are_one_line_and_exit_code_2(tmp_path):
 
 
 def test_no_value_and_no_endless_name_is_shown(tmp_path):
-    rows = [{"password": "hunter2 " * 500, "t" * 5_000: "sk-live-1", "\x1b[31mred": 1, "[bold]": 2} for _ in range(6)]
+    rows = [
+        {"password": "hunter2 " * 500, "t" * 5_000: "sk-live-1", "\x1b[31mred": 1, "[bold]": 2}
+        for _ in range(6)
+    ]
     path = tmp_path / "secret.json"
     path.write_text(to_json(rows), encoding="utf-8")
     for options in ([], ["--json"]):

@@ -36,9 +36,20 @@ def rows(ledger):
 @BOTH
 def test_the_session_has_30_turns_which_the_api_accepts(played, api):
     session = played[api]
-    assert len(turns(api, session.messages)) == len(session.requests) == len(session.ledger.turns) == 30
+    assert (
+        len(turns(api, session.messages))
+        == len(session.requests)
+        == len(session.ledger.turns)
+        == 30
+    )
     assert fault(api, session.messages) is None
-    assert sum(message["role"] == "user" and isinstance(message["content"], str) for message in session.messages) == 12
+    assert (
+        sum(
+            message["role"] == "user" and isinstance(message["content"], str)
+            for message in session.messages
+        )
+        == 12
+    )
 
 
 @BOTH
@@ -50,13 +61,17 @@ def test_the_bill_is_what_the_loop_meters(played, api):
 def test_the_bill_of_a_trimming_is_what_the_loop_meters_with_it(played, tools, made, api, name):
     trimmed = play(api, made, tools=tools, trim=trimming.trimmings(api)[name], cache=new_cache(api))
     assert trimmed.messages == played[api].messages, "the script is the same whatever is sent"
-    assert rows(bill(played[api], trimming.trimmings(api)[name], cache=new_cache(api))) == rows(trimmed.ledger)
+    assert rows(bill(played[api], trimming.trimmings(api)[name], cache=new_cache(api))) == rows(
+        trimmed.ledger
+    )
 
 
 @BOTH
 def test_the_fewest_tokens_cost_the_most_money(played, api):
     frame = trimming.meters(played[api], trimming.trimmings(api)).set_index("trimming")
-    untrimmed, cleared, windowed = (frame.loc[name] for name in ("untrimmed", "cleared", "windowed"))
+    untrimmed, cleared, windowed = (
+        frame.loc[name] for name in ("untrimmed", "cleared", "windowed")
+    )
     assert frame["freed"].idxmax() == frame["peak"].idxmin() == "windowed"
     assert windowed["money"] > 2 * untrimmed["money"]
     assert (cleared[["peak", "input", "money"]] < untrimmed[["peak", "input", "money"]]).all()
@@ -127,7 +142,9 @@ def test_the_oracle_is_right_about_the_account(played):
         "lookup": 8, "needle": 8, "filter": 6, "aggregate": 6, "join": 6, "absence": 6
     }  # fmt: skip
     with OrderStore.open() as store:
-        for question, truth in asked.loc[asked["kind"] == "lookup", ["question", "truth"]].itertuples(index=False):
+        for question, truth in asked.loc[
+            asked["kind"] == "lookup", ["question", "truth"]
+        ].itertuples(index=False):
             order_id = question.removesuffix("?").split()[-1]
             assert truth == float(store.get(order_id)["amount"])
         totals = asked.loc[asked["kind"] == "aggregate", "truth"]
@@ -151,7 +168,9 @@ def test_ten_turns_against_what(api):
     for row in frame.itertuples():
         assert row.against_one_call > 10 and row.total == pytest.approx(row.formula, rel=0.02)
         assert row.windowed < row.cleared < row.total
-    assert (frame["against_one_question"] > 10).all(), "the published 5 to 10 needs results smaller than these"
+    assert (frame["against_one_question"] > 10).all(), (
+        "the published 5 to 10 needs results smaller than these"
+    )
 
 
 def test_when_five_to_ten_times_holds():

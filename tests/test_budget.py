@@ -1,4 +1,6 @@
-"""Budgets: never over, always JSON, never leaving out a row that would have fitted (cases 1, 2, 7, 21, 23)."""
+"""Budgets: never over, always JSON, never leaving out a row that would have fitted (cases 1, 2, 7,
+21, 23).
+"""
 
 import json
 
@@ -11,7 +13,10 @@ from toolresults.results.shape import shape
 from toolresults.tokens import count_tokens, to_json
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
-rows = st.lists(st.fixed_dictionaries({"name": texts, "n": st.integers(), "other": st.none() | texts}), max_size=30)
+rows = st.lists(
+    st.fixed_dictionaries({"name": texts, "n": st.integers(), "other": st.none() | texts}),
+    max_size=30,
+)
 
 
 def make_cursor(n: int) -> str:
@@ -21,9 +26,14 @@ def make_cursor(n: int) -> str:
 
 def build(items, budget, **options):
     def shrink(chars):
-        return {name: value[:chars] if isinstance(value, str) else value for name, value in items[0].items()}
+        return {
+            name: value[:chars] if isinstance(value, str) else value
+            for name, value in items[0].items()
+        }
 
-    return page(items, total=len(items), cursor_after=make_cursor, budget=budget, shrink=shrink, **options)
+    return page(
+        items, total=len(items), cursor_after=make_cursor, budget=budget, shrink=shrink, **options
+    )
 
 
 @given(rows, st.integers(150, 1200))
@@ -37,7 +47,12 @@ def test_a_page_parses_and_is_never_over_budget(items, budget):
 
 
 @settings(max_examples=300)
-@given(rows, st.sampled_from(["o200k_base", "cl100k_base", "qwen3.5"]), st.integers(0, 30), st.sampled_from([-1, 0, 1]))
+@given(
+    rows,
+    st.sampled_from(["o200k_base", "cl100k_base", "qwen3.5"]),
+    st.integers(0, 30),
+    st.sampled_from([-1, 0, 1]),
+)
 def test_no_row_that_would_have_fitted_is_left_out(items, encoding, near, delta):
     """Against brute force, at budgets that some page fills to the token, or misses by one."""
     texts = [to_json(row) for row in items]
@@ -48,12 +63,16 @@ def test_no_row_that_would_have_fitted_is_left_out(items, encoding, near, delta)
 
     pages = {n: ",".join(texts[:n]).join(frame(n)) for n in range(1, len(items) + 1)}
     budget = count_tokens(pages.get(near, ""), encoding) + delta
-    best = max((n for n, page in pages.items() if count_tokens(page, encoding) <= budget), default=0)
+    best = max(
+        (n for n, page in pages.items() if count_tokens(page, encoding) <= budget), default=0
+    )
     assert largest_fit(texts, frame, budget, encoding) == (best, pages.get(best, ""))
 
 
 def test_a_page_is_found_whose_neighbours_carry_more_than_they_save():
-    """With five rows the cursor is much longer than with four, so the way down must not jump over four."""
+    """With five rows the cursor is much longer than with four, so the way down must not jump over
+    four.
+    """
     rows = [to_json({"id": i, "name": "Ana"}) for i in range(5)]
 
     def frame(n):
@@ -83,7 +102,9 @@ def test_one_enormous_row_is_shown_with_a_ref_and_the_cursor_moves_on():
 
 def test_the_note_says_which_limit_held_and_what_to_do():
     items = [{"name": "n" * 40, "n": i} for i in range(50)]
-    result = json.loads(build(items, 300, notes=["limit lowered to 50, the most allowed."], advice="Ask for less."))
+    result = json.loads(
+        build(items, 300, notes=["limit lowered to 50, the most allowed."], advice="Ask for less.")
+    )
     assert result["note"] == (
         f"limit lowered to 50, the most allowed. The 300-token budget cut 50 rows to {result['shown']}. "
         "Ask for less. Pass next_cursor as cursor for more."
@@ -97,7 +118,10 @@ def test_an_impossible_budget_is_the_hosts_mistake(budget):
 
 
 def test_no_rows_make_a_page_that_says_so():
-    assert build([], 100) == '{"total_matches":0,"shown":0,"items":[],"next_cursor":"' + make_cursor(0) + '"}'
+    assert (
+        build([], 100)
+        == '{"total_matches":0,"shown":0,"items":[],"next_cursor":"' + make_cursor(0) + '"}'
+    )
 
 
 @pytest.mark.parametrize(

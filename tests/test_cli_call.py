@@ -1,4 +1,6 @@
-"""`workbook call`: exactly what a model would see, and a signing key that lasts from one call to the next."""
+"""`workbook call`: exactly what a model would see, and a signing key that lasts from one call to
+the next.
+"""
 
 import json
 import os
@@ -26,7 +28,9 @@ def key(monkeypatch):
 
 @pytest.fixture(scope="module")
 def account():
-    """The account, loaded once for all calls in this process; those in a process of their own load it themselves."""
+    """The account, loaded once for all calls in this process; those in a process of their own load
+    it themselves.
+    """
     with OrderStore.open() as store:
         yield store
 
@@ -51,7 +55,9 @@ def test_a_limit_of_5000_shows_50_and_says_so(call):
 
 
 def test_a_budget_of_200_holds_with_a_note_and_a_cursor(call):
-    result = call("search_orders", '{"status":"refunded","response_format":"detailed"}', "--budget", "200")
+    result = call(
+        "search_orders", '{"status":"refunded","response_format":"detailed"}', "--budget", "200"
+    )
     page = json.loads(result.stdout)
     assert count_tokens(result.stdout.removesuffix("\n")) <= 200
     assert page["note"] and page["next_cursor"] and page["items"]
@@ -60,7 +66,13 @@ def test_a_budget_of_200_holds_with_a_note_and_a_cursor(call):
 def test_following_the_cursors_reaches_every_refunded_order_of_a_region_once(call, account):
     seen, cursor = [], None
     while True:
-        asked = {"status": "refunded", "region": "north", "response_format": "detailed", "limit": 50, "cursor": cursor}
+        asked = {
+            "status": "refunded",
+            "region": "north",
+            "response_format": "detailed",
+            "limit": 50,
+            "cursor": cursor,
+        }
         page = json.loads(call("search_orders", to_json(asked)).stdout)
         seen += [item["order_id"] for item in page["items"]]
         cursor = page["next_cursor"]
@@ -68,7 +80,9 @@ def test_following_the_cursors_reaches_every_refunded_order_of_a_region_once(cal
             break
     wanted = OrderFilter(status="refunded", region="north")
     assert len(seen) == page["total_matches"] > 500
-    assert seen == [row["order_id"] for row in account.page(wanted, limit=10_000, columns=["order_id"])]
+    assert seen == [
+        row["order_id"] for row in account.page(wanted, limit=10_000, columns=["order_id"])
+    ]
 
 
 def test_a_cursor_is_for_its_caller_and_its_key(call, monkeypatch):
@@ -113,7 +127,10 @@ def test_a_models_mistake_is_an_error_result_on_standard_output(call, arguments,
             ("search_orders", '{"response_format":"detailed"}', "--budget", "150"),
             "detailed results need a budget of 200 tokens at least, got 150",
         ),
-        (("get_order_payload", "{}", "--budget", "119"), "get_order_payload needs a budget of 120 tokens"),
+        (
+            ("get_order_payload", "{}", "--budget", "119"),
+            "get_order_payload needs a budget of 120 tokens",
+        ),
         ((), "--list"),
     ],
 )
@@ -137,7 +154,9 @@ def test_arguments_from_standard_input_and_without_any(call):
 
 
 @posix
-@pytest.mark.parametrize("command", ["workbook call search_orders -", "toolresults count", "toolresults audit"])
+@pytest.mark.parametrize(
+    "command", ["workbook call search_orders -", "toolresults count", "toolresults audit"]
+)
 def test_a_closed_standard_input_is_one_clear_line(command):
     run = ["sh", "-c", f'exec "$0" -m {command} <&-', sys.executable]
     result = subprocess.run(run, capture_output=True, text=True)
@@ -145,10 +164,17 @@ def test_a_closed_standard_input_is_one_clear_line(command):
     assert "standard input is closed" in result.stderr and result.stderr.count("\n") == 1
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="a disk that is full is a device of Linux")
+@pytest.mark.skipif(
+    not os.path.exists("/dev/full"), reason="a disk that is full is a device of Linux"
+)
 @pytest.mark.parametrize(
     "command",
-    ["workbook call search_orders", "toolresults count README.md", "toolresults audit data.json", "workbook --help"],
+    [
+        "workbook call search_orders",
+        "toolresults count README.md",
+        "toolresults audit data.json",
+        "workbook --help",
+    ],
 )
 def test_a_full_disk_is_one_clear_line(command, tmp_path):
     (tmp_path / "data.json").write_text('[{"a":1}]', encoding="utf-8")

@@ -33,7 +33,9 @@ def test_a_number_alone_for_scripts(encoding):
 
 def test_every_encoding_at_once():
     result = count("-q", "--encoding", "all", "-", given=TEXT.encode("utf-8"))
-    assert [int(line) for line in result.stdout.splitlines()] == [count_tokens(TEXT, name) for name in ENCODINGS]
+    assert [int(line) for line in result.stdout.splitlines()] == [
+        count_tokens(TEXT, name) for name in ENCODINGS
+    ]
 
 
 @pytest.mark.parametrize("codec", ["utf-8-sig", "utf-16", "utf-32"])
@@ -63,7 +65,11 @@ def test_mistakes_at_the_keyboard(tmp_path):
     assert count(str(tmp_path / "no.txt")).exit_code == 2
     assert count(str(tmp_path)).exit_code == 2
     nameless = count("")
-    assert nameless.exit_code == 2 and "there is no file" in nameless.stderr and "folder" not in nameless.stderr
+    assert (
+        nameless.exit_code == 2
+        and "there is no file" in nameless.stderr
+        and "folder" not in nameless.stderr
+    )
     wrong = count("--encoding", "gpt-4", given=b"x")
     assert wrong.exit_code == 2
     assert "o200k_base, cl100k_base, qwen3.5, all" in wrong.stderr
@@ -72,7 +78,11 @@ def test_mistakes_at_the_keyboard(tmp_path):
 def test_the_command_counts_a_pipe():
     run = [sys.executable, "-m", "toolresults", "count", "-q"]
     result = subprocess.run(run, input=TEXT.encode("utf-8"), capture_output=True)
-    assert (result.returncode, result.stdout.split(), result.stderr) == (0, [str(count_tokens(TEXT)).encode()], b"")
+    assert (result.returncode, result.stdout.split(), result.stderr) == (
+        0,
+        [str(count_tokens(TEXT)).encode()],
+        b"",
+    )
 
 
 def test_help_imports_nothing_heavy():
@@ -82,5 +92,7 @@ def test_help_imports_nothing_heavy():
         "['call', '--help'], ['audit', '--help'])];"
         "print({'toktok', 'tiktoken', 'duckdb', 'pydantic', 'rich', 'pandas', 'matplotlib'} & set(sys.modules))"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
+    )
     assert result.stdout.strip() == "set()"

@@ -1,4 +1,6 @@
-"""The experiment of notebook 11: both ways right, by an oracle that notices, and billed as committed."""
+"""The experiment of notebook 11: both ways right, by an oracle that notices, and billed as
+committed.
+"""
 
 from functools import partial
 
@@ -20,7 +22,12 @@ from workbook.bench.code_mode_ways import WAYS, play
 RESULTS = code_mode.load()
 PLAYED = [(question, way) for question in QUESTIONS.values() for way in code_mode.ways(question)]
 # 44 turns of one call each take long: one API is enough for those
-ON_BOTH = [(*pair, api) for pair in PLAYED for api in APIS if pair[1] != code_mode.ONE_BY_ONE or api == "openai"]
+ON_BOTH = [
+    (*pair, api)
+    for pair in PLAYED
+    for api in APIS
+    if pair[1] != code_mode.ONE_BY_ONE or api == "openai"
+]
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +36,15 @@ def company():
         yield company
 
 
-@pytest.mark.parametrize(("question", "way", "api"), ON_BOTH, ids=lambda part: getattr(part, "name", part))
+@pytest.mark.parametrize(
+    ("question", "way", "api"), ON_BOTH, ids=lambda part: getattr(part, "name", part)
+)
 def test_every_way_is_right_and_costs_what_is_committed(company, question, way, api):
     row = code_mode.row(company, question, way, api)
     assert row["verdict"] == "right"
-    same = RESULTS[(RESULTS["question"] == question.name) & (RESULTS["way"] == way) & (RESULTS["api"] == api)]
+    same = RESULTS[
+        (RESULTS["question"] == question.name) & (RESULTS["way"] == way) & (RESULTS["api"] == api)
+    ]
     [committed] = same[(same["functions"] == 5) & (same["mistake"] == "")].to_dict("records")
     assert {name: str(value) for name, value in row.items() if not name.startswith("money")} == {
         name: str(value) for name, value in committed.items() if not name.startswith("money")
@@ -56,7 +67,10 @@ def test_a_warm_cache_holds_the_definitions_on_the_first_turn_and_nothing_of_the
         played = play(api, larger, QUESTIONS["one call"], "all definitions")
     cold, warm = (ledger.turns[0].usage for ledger in (played.ledger, played.warm))
     assert cold.cached_read == 0 and played.definitions - 128 < warm.cached_read < cold.input
-    assert played.warm.money < played.ledger.money and played.warm.cumulative_input == played.ledger.cumulative_input
+    assert (
+        played.warm.money < played.ledger.money
+        and played.warm.cumulative_input == played.ledger.cumulative_input
+    )
 
 
 def test_committed_verdicts_and_tables():
@@ -67,7 +81,9 @@ def test_committed_verdicts_and_tables():
     }
     faultless = RESULTS[(RESULTS["question"] == WEEK.name) & (RESULTS["mistake"] == "")]
     assert faultless["state"].nunique() == 1, "all ways leave the same tables"
-    plays = sum(len(code_mode.ways(question, n)) for question in QUESTIONS.values() for n in code_mode.SIZES)
+    plays = sum(
+        len(code_mode.ways(question, n)) for question in QUESTIONS.values() for n in code_mode.SIZES
+    )
     assert len(RESULTS) == 2 * (plays + len(MISTAKES))
 
 
@@ -89,12 +105,20 @@ def test_code_pays_from_the_first_function_on_for_many_calls_and_late_for_one(wa
 
 
 def test_a_mistake_is_paid_with_a_turn_and_many_of_them_eat_the_gain():
-    one = RESULTS[(RESULTS["mistake"] == "a wrong argument") & (RESULTS["api"] == "openai")].set_index("way")
-    right = RESULTS[(RESULTS["mistake"] == "") & (RESULTS["question"] == WEEK.name) & (RESULTS["functions"] == 50)]
+    one = RESULTS[
+        (RESULTS["mistake"] == "a wrong argument") & (RESULTS["api"] == "openai")
+    ].set_index("way")
+    right = RESULTS[
+        (RESULTS["mistake"] == "")
+        & (RESULTS["question"] == WEEK.name)
+        & (RESULTS["functions"] == 50)
+    ]
     right = right[right["api"] == "openai"].set_index("way")
     assert (one["turns"] == right.loc[one.index, "turns"] + 1).all()
     assert one.loc["all definitions", "input"] > 3 * one.loc["code", "input"]
-    eaten = partial(mistakes_eat, RESULTS, "openai", "input", mistake="a wrong argument", made_at=50)
+    eaten = partial(
+        mistakes_eat, RESULTS, "openai", "input", mistake="a wrong argument", made_at=50
+    )
     assert 1 < eaten(functions=5) < eaten(functions=50) < eaten(functions=500)
 
 
@@ -109,7 +133,9 @@ def test_where_two_lines_cross():
     rising, level = pd.Series([100, 200, 400], sizes), pd.Series([250, 250, 250], sizes)
     assert crossing(rising, level) == pytest.approx(25)
     assert crossing(rising, pd.Series([90, 90, 90], sizes)) == 0
-    assert crossing(rising, pd.Series([90, 250, 250], sizes)) == pytest.approx(25), "cheaper, dearer, and cheaper again"
+    assert crossing(rising, pd.Series([90, 250, 250], sizes)) == pytest.approx(25), (
+        "cheaper, dearer, and cheaper again"
+    )
     assert crossing(rising, pd.Series([500, 500, 500], sizes)) == float("inf")
 
 
@@ -123,7 +149,12 @@ class TestOracle:
     def notes(self, company):
         tasks = overdue_tasks(company.store, "acme")
         return [
-            (task["task_id"], CALLER.user, f"Follow up: {task['title']} was due on {task['due_on']}.") for task in tasks
+            (
+                task["task_id"],
+                CALLER.user,
+                f"Follow up: {task['title']} was due on {task['due_on']}.",
+            )
+            for task in tasks
         ]
 
     def judge(self, company, notes, answer=None):
@@ -162,14 +193,18 @@ def test_a_richer_definition_says_more_and_weighs_more(company, api):
     thin, normal, rich = (sizes(tools, kind, api) for kind in KINDS)
     assert all(a < b < c for a, b, c in zip(thin, normal, rich, strict=True))
     for tool in tools:
-        assert '"description":"' not in to_json(definition(tool, "thin", api)).replace('"description":""', "")
+        assert '"description":"' not in to_json(definition(tool, "thin", api)).replace(
+            '"description":""', ""
+        )
         assert definition(tool, "normal", api) == tool.definition(api)
         whole = definition(tool, "rich", api)
         whole = whole.get("function", whole)
         schema = whole.get("parameters") or whole["input_schema"]
         assert all(one["description"] for one in schema["properties"].values())
         assert set(schema["examples"][0]) == set(schema["properties"])
-        assert whole["description"].startswith(tool.description + "\n\nReturns JSON of this schema: {")
+        assert whole["description"].startswith(
+            tool.description + "\n\nReturns JSON of this schema: {"
+        )
     with pytest.raises(ValueError, match="unknown kind"):
         definition(tool, "huge", api)
 
@@ -180,7 +215,9 @@ def test_the_figure_marks_a_break_even_that_was_measured_and_no_other():
     from workbook import plots
 
     frame = pd.DataFrame({"all definitions": [10, 200], "code": [50, 50]}, index=[5, 500])
-    figure = plots.break_even_growth({"inside": (frame, "tokens", 10.2), "at once": (frame, "tokens", 0.0)})
+    figure = plots.break_even_growth(
+        {"inside": (frame, "tokens", 10.2), "at once": (frame, "tokens", 0.0)}
+    )
     inside, at_once = figure.axes
     assert [text.get_text() for text in inside.texts] == ["11"] and not at_once.texts
     assert [line.get_label() for line in at_once.get_lines()] == list(frame.columns)

@@ -1,4 +1,6 @@
-"""The CRM's functions as a caller meets them: rights, values, pages, writes, and the data behind them."""
+"""The CRM's functions as a caller meets them: rights, values, pages, writes, and the data behind
+them.
+"""
 
 import hashlib
 import inspect
@@ -41,7 +43,13 @@ CALLS = {
     "crm.list_deals": ({}, {R}),
     "crm.get_deal": ({"deal_id": "deal_100001"}, {R}),
     "crm.create_deal": (
-        {"title": "Pilot", "customer_id": "cus_100001", "owner": "SOMEBODY", "amount": 10.5, "close_on": TODAY},
+        {
+            "title": "Pilot",
+            "customer_id": "cus_100001",
+            "owner": "SOMEBODY",
+            "amount": 10.5,
+            "close_on": TODAY,
+        },
         {R, W},
     ),
     "crm.move_deal": ({"deal_id": "OPEN DEAL", "stage": "won"}, {R, W}),
@@ -53,14 +61,25 @@ CALLS = {
     "hr.get_salary": ({"username": "SOMEBODY"}, {"hr:read", "hr:salary"}),
     "hr.payroll_summary": ({}, {"hr:read", "hr:salary"}),
     "hr.list_approvals": ({}, {"hr:read"}),
-    "hr.decide_approval": ({"approval_id": "PENDING", "decision": "approved"}, {"hr:read", "hr:approve"}),
-    "hr.request_leave": ({"first_day": date(2026, 8, 3), "last_day": date(2026, 8, 7)}, {"hr:request"}),
+    "hr.decide_approval": (
+        {"approval_id": "PENDING", "decision": "approved"},
+        {"hr:read", "hr:approve"},
+    ),
+    "hr.request_leave": (
+        {"first_day": date(2026, 8, 3), "last_day": date(2026, 8, 7)},
+        {"hr:request"},
+    ),
     "reports.list_reports": ({}, {"reports:read"}),
     "reports.run_report": ({"report_id": "PIPELINE"}, {"reports:read", R}),
-    "reports.save_report": ({"name": "Mine", "kind": "headcount_by_team"}, {"reports:read", "reports:write"}),
+    "reports.save_report": (
+        {"name": "Mine", "kind": "headcount_by_team"},
+        {"reports:read", "reports:write"},
+    ),
     "reports.delete_report": ({"report_id": "MINE"}, {"reports:read", "reports:write"}),
 }
-"""For every function: arguments that work (capitals stand for a value of the data), and exactly the scopes it needs."""
+"""For every function: arguments that work (capitals stand for a value of the data), and exactly the
+scopes it needs.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -88,11 +107,21 @@ def bound(store, scopes=SCOPES, user="mai.tran", tenant="acme", now=NOW):
 
 def filled(store, arguments: dict) -> dict:
     first = {
-        "OPEN TASK": lambda: store.get("acme", "tasks", {"status = ?": "open"}, ["task_id"])["task_id"],
-        "OPEN DEAL": lambda: store.get("acme", "deals", {"stage = ?": "lead"}, ["deal_id"])["deal_id"],
-        "SOMEBODY": lambda: store.get("acme", "employees", {"team = ?": "support"}, ["username"])["username"],
-        "PENDING": lambda: bound(store, user="other")["hr.request_leave"](TODAY, TODAY)["approval_id"],
-        "PIPELINE": lambda: bound(store)["reports.save_report"]("P", "pipeline_by_stage")["report_id"],
+        "OPEN TASK": lambda: store.get("acme", "tasks", {"status = ?": "open"}, ["task_id"])[
+            "task_id"
+        ],
+        "OPEN DEAL": lambda: store.get("acme", "deals", {"stage = ?": "lead"}, ["deal_id"])[
+            "deal_id"
+        ],
+        "SOMEBODY": lambda: store.get("acme", "employees", {"team = ?": "support"}, ["username"])[
+            "username"
+        ],
+        "PENDING": lambda: bound(store, user="other")["hr.request_leave"](TODAY, TODAY)[
+            "approval_id"
+        ],
+        "PIPELINE": lambda: bound(store)["reports.save_report"]("P", "pipeline_by_stage")[
+            "report_id"
+        ],
         "MINE": lambda: bound(store)["reports.save_report"]("M", "pipeline_by_stage")["report_id"],
     }
     return {name: first[value]() if value in first else value for name, value in arguments.items()}
@@ -138,7 +167,10 @@ def test_a_report_that_somebody_with_more_rights_saved_opens_nothing(store):
     with pytest.raises(Refused, match="hr:read and hr:salary"):
         bound(store, {"reports:read"})["reports.run_report"](saved["report_id"])
     total = sum(person["salary"] for person in store.dump("employees", "acme"))
-    assert sum(row["total"] for row in bound(store)["reports.run_report"](saved["report_id"])["rows"]) == total
+    assert (
+        sum(row["total"] for row in bound(store)["reports.run_report"](saved["report_id"])["rows"])
+        == total
+    )
 
 
 def test_only_their_author_deletes_a_report_and_nobody_decides_their_own_request(store):
@@ -148,7 +180,9 @@ def test_only_their_author_deletes_a_report_and_nobody_decides_their_own_request
         bound(store, user="other")["reports.delete_report"](mine)
     with pytest.raises(Refused, match="own request"):
         bound(store)["hr.decide_approval"](leave, "approved")
-    assert bound(store, user="other")["hr.decide_approval"](leave, "rejected")["decided_by"] == "other"
+    assert (
+        bound(store, user="other")["hr.decide_approval"](leave, "rejected")["decided_by"] == "other"
+    )
     with pytest.raises(BadValue, match="decided before: rejected by other"):
         bound(store, user="third")["hr.decide_approval"](leave, "approved")
 
@@ -171,11 +205,18 @@ def test_another_tenants_row_and_no_row_are_told_apart_by_nothing(shared):
         ("crm.list_notes", "task_{}00001"),
         ("reports.run_report", "rep_{}00001"),
     ]:
-        theirs, nobodys = (str(pytest.raises(NotFound, functions[path], name.format(n)).value) for n in (2, 9))
+        theirs, nobodys = (
+            str(pytest.raises(NotFound, functions[path], name.format(n)).value) for n in (2, 9)
+        )
         assert theirs.replace("200001", "900001") == nobodys
     names = {person["username"] for person in shared.dump("employees", "acme")}
-    stranger = next(p["username"] for p in shared.dump("employees", "globex") if p["username"] not in names)
-    theirs, nobodys = (str(pytest.raises(NotFound, functions["hr.get_salary"], who).value) for who in (stranger, "no"))
+    stranger = next(
+        p["username"] for p in shared.dump("employees", "globex") if p["username"] not in names
+    )
+    theirs, nobodys = (
+        str(pytest.raises(NotFound, functions["hr.get_salary"], who).value)
+        for who in (stranger, "no")
+    )
     assert theirs.replace(stranger, "no") == nobodys
 
 
@@ -187,7 +228,9 @@ def test_a_model_fills_neither_tenant_nor_caller_and_every_function_is_a_tool(sh
         hints = get_type_hints(function, include_extras=True)
         parameters = inspect.signature(function).parameters
         assert set(parameters) | {"return"} == set(hints)
-        assert not {"self", "tenant", "user", "caller", "scopes", "clock", "salary"} & set(parameters)
+        assert not {"self", "tenant", "user", "caller", "scopes", "clock", "salary"} & set(
+            parameters
+        )
         assert "author" not in parameters or path == "crm.list_notes"  # where it narrows
         assert path.endswith(f".{function.__name__}") and function.__doc__
         for api in ("openai", "anthropic"):
@@ -198,10 +241,18 @@ def test_a_tools_call_crosses_with_dates_as_text_and_amounts_as_numbers(shared):
     tool = Tool(bound(shared)["crm.create_deal"])
     owner = filled(shared, {"owner": "SOMEBODY"})["owner"]
     made = tool.call(
-        {"title": "T", "customer_id": "cus_100001", "owner": owner, "amount": 10.5, "close_on": "2026-09-01"}
+        {
+            "title": "T",
+            "customer_id": "cus_100001",
+            "owner": owner,
+            "amount": 10.5,
+            "close_on": "2026-09-01",
+        }
     )
     assert '"close_on":"2026-09-01"' in made.text and '"amount":10.5' in made.text
-    wrong = tool.call({"title": "T", "customer_id": "cus_1", "owner": owner, "amount": 1, "close_on": "soon"})
+    wrong = tool.call(
+        {"title": "T", "customer_id": "cus_1", "owner": owner, "amount": 1, "close_on": "soon"}
+    )
     assert wrong.is_error and "ISO 8601" in wrong.text
 
 
@@ -221,11 +272,27 @@ def test_a_tools_call_crosses_with_dates_as_text_and_amounts_as_numbers(shared):
         ("crm.add_note", {"about": "task_100001", "text": "x" * 2_001}, "not 2,001"),
         ("crm.update_customer", {"customer_id": "cus_100001"}, "segment, contact, email, owner"),
         ("crm.update_customer", {"customer_id": "cus_100001", "email": "nobody"}, "address"),
-        ("crm.postpone_task", {"task_id": "task_100001", "due_on": date(2026, 6, 30)}, "2026-07-01"),
+        (
+            "crm.postpone_task",
+            {"task_id": "task_100001", "due_on": date(2026, 6, 30)},
+            "2026-07-01",
+        ),
         ("hr.org_chart", {"levels": 9}, "1 or 2"),
-        ("hr.request_leave", {"first_day": date(2026, 8, 3), "last_day": date(2026, 8, 2)}, "1 to 60 days"),
-        ("hr.request_leave", {"first_day": date(2026, 8, 3), "last_day": date(2026, 10, 2)}, "1 to 60 days"),
-        ("hr.decide_approval", {"approval_id": "apr_100001", "decision": "maybe"}, "approved, rejected"),
+        (
+            "hr.request_leave",
+            {"first_day": date(2026, 8, 3), "last_day": date(2026, 8, 2)},
+            "1 to 60 days",
+        ),
+        (
+            "hr.request_leave",
+            {"first_day": date(2026, 8, 3), "last_day": date(2026, 10, 2)},
+            "1 to 60 days",
+        ),
+        (
+            "hr.decide_approval",
+            {"approval_id": "apr_100001", "decision": "maybe"},
+            "approved, rejected",
+        ),
         ("reports.save_report", {"name": "x", "kind": "salaries"}, "payroll_by_team"),
     ],
 )
@@ -237,7 +304,9 @@ def test_a_bad_value_is_told_with_what_would_do(shared, path, arguments, told):
     assert contents(shared) == before
 
 
-@pytest.mark.parametrize("wild", ["%", "_", ".*", "*", "(a+)+$", "'; DROP TABLE notes; --", "\\", "\ud83d", "a\x00b"])
+@pytest.mark.parametrize(
+    "wild", ["%", "_", ".*", "*", "(a+)+$", "'; DROP TABLE notes; --", "\\", "\ud83d", "a\x00b"]
+)
 def test_a_search_is_for_plain_text(shared, wild):
     functions = bound(shared)
     before = sum(wild in note["text"] for note in shared.dump("notes", "acme"))
@@ -254,7 +323,11 @@ def test_a_search_does_not_mind_case_or_accents(real):
         > 0
     )
     names = [person["name"] for person in real.dump("employees", "acme")]
-    assert functions["hr.list_employees"](search="陽")["total"] == sum("陽" in name for name in names) > 0
+    assert (
+        functions["hr.list_employees"](search="陽")["total"]
+        == sum("陽" in name for name in names)
+        > 0
+    )
 
 
 # Pages
@@ -321,7 +394,9 @@ def test_a_write_is_there_at_the_next_call_of_anybody(store):
     made = ana["crm.create_task"]("Call", owner, date(2026, 7, 9), "cus_100001", "high")
     assert ben["crm.get_task"](made["task_id"]) == made
     assert made["status"] == "open" and made["team"] == "support" and made["priority"] == "high"
-    assert ben["crm.postpone_task"](made["task_id"], date(2026, 7, 20))["due_on"] == date(2026, 7, 20)
+    assert ben["crm.postpone_task"](made["task_id"], date(2026, 7, 20))["due_on"] == date(
+        2026, 7, 20
+    )
     assert ben["crm.complete_task"](made["task_id"])["status"] == "done"
     assert ana["crm.get_task"](made["task_id"])["status"] == "done"
     with pytest.raises(BadValue, match="done"):
@@ -335,7 +410,9 @@ def test_a_write_is_there_at_the_next_call_of_anybody(store):
     assert ana["crm.update_customer"]("cus_100001", email="x@y.example")["email"] == "x@y.example"
     assert ben["crm.get_customer"]("cus_100001")["email"] == "x@y.example"
     ids = [ana["crm.add_note"](made["task_id"], str(i))["note_id"] for i in range(3)]
-    assert [note["note_id"] for note in ben["crm.list_notes"](made["task_id"])["items"]] == ids[::-1]
+    assert [note["note_id"] for note in ben["crm.list_notes"](made["task_id"])["items"]] == ids[
+        ::-1
+    ]
     report = ana["reports.save_report"]("Mine", "won_by_country")
     assert ana["reports.delete_report"](report["report_id"]) == report
     with pytest.raises(NotFound):
@@ -353,7 +430,9 @@ def test_what_is_written_is_in_the_callers_name_and_of_the_clocks_moment(store):
 def test_writes_from_many_threads_all_count_and_no_id_is_given_twice(store):
     functions = bound(store)
     with ThreadPoolExecutor(8) as pool:
-        notes = list(pool.map(lambda i: functions["crm.add_note"]("cus_100001", f"note {i}"), range(40)))
+        notes = list(
+            pool.map(lambda i: functions["crm.add_note"]("cus_100001", f"note {i}"), range(40))
+        )
     assert len({note["note_id"] for note in notes}) == 40
     found = functions["crm.list_notes"]("cus_100001", search="note ", limit=200)
     assert {note["text"] for note in found["items"]} >= {f"note {i}" for i in range(40)}
@@ -370,9 +449,9 @@ def test_a_request_is_decided_once_whoever_is_first(store):
 
     with ThreadPoolExecutor(8) as pool:
         winners = [who for who in pool.map(decide, "abcdefgh") if who]
-    assert len(winners) == 1 and store.get("acme", "approvals", {"approval_id = ?": leave}, ["decided_by"]) == {
-        "decided_by": winners[0]
-    }
+    assert len(winners) == 1 and store.get(
+        "acme", "approvals", {"approval_id = ?": leave}, ["decided_by"]
+    ) == {"decided_by": winners[0]}
 
 
 # Summaries and reports, against the rows
@@ -388,7 +467,9 @@ def test_sums_are_those_of_the_rows(real):
     people = Counter(person["team"] for person in real.dump("employees", "acme"))
     assert {row["team"]: row["employees"] for row in functions["hr.list_teams"]()} == people
     pay = functions["hr.payroll_summary"]()
-    assert sum(row["total"] for row in pay) == sum(person["salary"] for person in real.dump("employees", "acme"))
+    assert sum(row["total"] for row in pay) == sum(
+        person["salary"] for person in real.dump("employees", "acme")
+    )
     for report in functions["reports.list_reports"]()["items"]:
         assert functions["reports.run_report"](report["report_id"])["rows"]
 
@@ -401,7 +482,9 @@ def test_the_chart_shows_who_reports_to_whom(real):
     assert managers[top] is None and len(chart) < 100
     below = {name for name, manager in managers.items() if manager == top}
     assert {row["username"] for row in chart if row["level"] == 1} == below and len(below) == 7
-    assert {row["username"] for row in chart if row["level"] == 2} == {n for n, m in managers.items() if m in below}
+    assert {row["username"] for row in chart if row["level"] == 2} == {
+        n for n, m in managers.items() if m in below
+    }
 
 
 # The data
@@ -412,20 +495,28 @@ def test_overdue_sales_tasks_are_forty_two_of_seven_owners(real):
     page = functions["crm.list_tasks"](team="sales", overdue=True, limit=200)
     owners = Counter(task["owner"] for task in page["items"])
     assert page["total"] == 42 and sorted(owners.values(), reverse=True) == [11, 9, 7, 6, 4, 3, 2]
-    assert all(task["due_on"] < TODAY and task["status"] == "open" and task["customer"] for task in page["items"])
+    assert all(
+        task["due_on"] < TODAY and task["status"] == "open" and task["customer"]
+        for task in page["items"]
+    )
     assert functions["crm.task_summary"](team="sales", overdue=True) == [
         {"owner": owner, "tasks": owners[owner]} for owner in sorted(owners)
     ]
     tomorrow = bound(real, now=NOW + 86_400)["crm.list_tasks"](team="sales", overdue=True)["total"]
-    due_today = functions["crm.list_tasks"](team="sales", status="open", due_before=date(2026, 7, 2))["total"] - 42
+    due_today = (
+        functions["crm.list_tasks"](team="sales", status="open", due_before=date(2026, 7, 2))[
+            "total"
+        ]
+        - 42
+    )
     assert tomorrow == 42 + due_today
 
 
 def test_the_same_seed_makes_the_same_company():
     rows = generate()
-    assert {table: len([row for row in rows[table] if row["tenant"] == "acme"]) for table in rows} == {
-        table: getattr(VOLUMES["acme"], table) for table in rows
-    }
+    assert {
+        table: len([row for row in rows[table] if row["tenant"] == "acme"]) for table in rows
+    } == {table: getattr(VOLUMES["acme"], table) for table in rows}
     assert rows == generate()
     # the notebooks quote counts of this very data
     assert (
@@ -441,7 +532,11 @@ def test_everybody_has_a_name_of_their_own_and_everything_an_owner(real):
         people = {person["username"]: person for person in real.dump("employees", tenant)}
         assert len(people) == VOLUMES[tenant].employees
         assert all(name.isascii() and name.islower() for name in people)
-        owners = {row["owner"] for table in ("customers", "deals", "tasks") for row in real.dump(table, tenant)}
+        owners = {
+            row["owner"]
+            for table in ("customers", "deals", "tasks")
+            for row in real.dump(table, tenant)
+        }
         assert owners <= set(people)
 
 

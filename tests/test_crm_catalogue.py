@@ -20,7 +20,9 @@ SMALL = {"acme": Volume(2, 2, 4, 2, 20, 2, 2, (1,))}
 @pytest.fixture(scope="module")
 def company():
     with CrmStore.open(volumes=SMALL) as store:
-        yield lambda n: company_functions(n, store, Caller("mai.tran", "acme", SCOPES), keys=["key"])
+        yield lambda n: company_functions(
+            n, store, Caller("mai.tran", "acme", SCOPES), keys=["key"]
+        )
 
 
 def test_every_definition_has_a_path_a_sentence_and_a_typed_signature():
@@ -90,12 +92,14 @@ def test_the_real_functions_come_first(company, n):
     functions = company(n)
     assert len(functions) == n
     assert list(functions)[:30] == list(FUNCTIONS)[:n]
-    assert [hasattr(function, "definition_only") for function in functions.values()] == [False] * min(n, 30) + [
-        True
-    ] * max(0, n - 30)
+    assert [hasattr(function, "definition_only") for function in functions.values()] == [
+        False
+    ] * min(n, 30) + [True] * max(0, n - 30)
 
 
 def test_five_functions_are_enough_for_the_weeks_question(company):
     functions = company(5)
     late = functions["crm.list_tasks"](team="sales", overdue=True)["items"]
-    assert late and all(functions["crm.add_note"](task["task_id"], "Call today")["note_id"] for task in late)
+    assert late and all(
+        functions["crm.add_note"](task["task_id"], "Call today")["note_id"] for task in late
+    )

@@ -1,4 +1,6 @@
-"""What a caller can learn does not depend on what it may not see: two worlds, which differ only there, answer alike."""
+"""What a caller can learn does not depend on what it may not see: two worlds, which differ only
+there, answer alike.
+"""
 
 import datetime as dt
 import inspect
@@ -33,7 +35,13 @@ VOLUMES = {
 ROWS = generate(volumes=VOLUMES)
 # the hardest case for a join: the same user names in both companies, in other teams
 ROWS["employees"] += [
-    {**row, "tenant": "globex", "name": f"{row['name']} of globex", "team": "finance", "salary": row["salary"] + 7}
+    {
+        **row,
+        "tenant": "globex",
+        "name": f"{row['name']} of globex",
+        "team": "finance",
+        "salary": row["salary"] + 7,
+    }
     for row in ROWS["employees"]
     if row["tenant"] == "acme"
 ]
@@ -63,16 +71,27 @@ def cursors() -> list[str]:
 
 CURSORS = cursors()
 ALL_IDS = sorted(
-    {row[key] for table, columns in TABLES.items() for key in list(columns)[:1] for row in ROWS[table]}
+    {
+        row[key]
+        for table, columns in TABLES.items()
+        for key in list(columns)[:1]
+        for row in ROWS[table]
+    }
     # those that writes make, and some that nobody has
-    | {f"{kind}_{n}" for kind in ("task", "note", "deal", "apr", "rep") for n in (100009, 100013, 200007, 200013, 1)}
+    | {
+        f"{kind}_{n}"
+        for kind in ("task", "note", "deal", "apr", "rep")
+        for n in (100009, 100013, 200007, 200013, 1)
+    }
 )
 IDS = {
     prefix: st.sampled_from([key for key in ALL_IDS if key.startswith(prefix)])
     for prefix in ("task", "deal", "cus", "apr", "rep")
 }
 users = st.sampled_from(sorted({row["username"] for row in ROWS["employees"]}) + ["nobody", ""])
-texts = st.sampled_from(["a", "%", "trần", "GmbH", "globex", "Call about it", "", "Weekly"]) | st.text(max_size=5)
+texts = st.sampled_from(
+    ["a", "%", "trần", "GmbH", "globex", "Call about it", "", "Weekly"]
+) | st.text(max_size=5)
 days = st.sampled_from([dt.date(2026, 6, 1), dt.date(2026, 7, 1), dt.date(2026, 7, 20)])
 VALUES = {
     "status": st.sampled_from([*TASK_STATUSES, *APPROVAL_STATUSES]),
@@ -96,7 +115,9 @@ VALUES = {
     "report_id": IDS["rep"],
     "about": st.sampled_from(ALL_IDS),
     **dict.fromkeys(("owner", "username", "author", "requester"), users),
-    **dict.fromkeys(("due_on", "due_before", "closing_before", "close_on", "first_day", "last_day"), days),
+    **dict.fromkeys(
+        ("due_on", "due_before", "closing_before", "close_on", "first_day", "last_day"), days
+    ),
     **dict.fromkeys(("text", "title", "name", "search", "reason", "contact", "email"), texts),
 }
 
@@ -110,23 +131,41 @@ def arguments_of(path: str):
     parameters = parameters_of(path).values()
     needed = {p.name: VALUES[p.name] for p in parameters if p.default is p.empty}
     # each of the others is given in about every third call
-    others = {p.name: st.none() | st.none() | VALUES[p.name] for p in parameters if p.default is not p.empty}
+    others = {
+        p.name: st.none() | st.none() | VALUES[p.name]
+        for p in parameters
+        if p.default is not p.empty
+    }
     return st.fixed_dictionaries({**needed, **others}).map(
-        lambda given: {name: value for name, value in given.items() if name in needed or value is not None}
+        lambda given: {
+            name: value for name, value in given.items() if name in needed or value is not None
+        }
     )
 
 
-calls = st.sampled_from(list(FUNCTIONS)).flatmap(lambda path: st.tuples(st.just(path), arguments_of(path)))
+calls = st.sampled_from(list(FUNCTIONS)).flatmap(
+    lambda path: st.tuples(st.just(path), arguments_of(path))
+)
 sessions = st.lists(calls, min_size=15, max_size=40)
-NAMED = ("crm.add_note", "hr.request_leave", "hr.decide_approval", "reports.save_report", "reports.delete_report")
+NAMED = (
+    "crm.add_note",
+    "hr.request_leave",
+    "hr.decide_approval",
+    "reports.save_report",
+    "reports.delete_report",
+)
 namings = st.lists(
-    st.sampled_from(NAMED).flatmap(lambda path: st.tuples(st.just(path), arguments_of(path))), min_size=30, max_size=50
+    st.sampled_from(NAMED).flatmap(lambda path: st.tuples(st.just(path), arguments_of(path))),
+    min_size=30,
+    max_size=50,
 )
 """Sessions of those writes that keep a name."""
 
 
 def answer(functions: dict, path: str, arguments: dict) -> str:
-    """What the caller learns: the result, or the error. Anything but a `ToolError` fails the test."""
+    """What the caller learns: the result, or the error. Anything but a `ToolError` fails the
+    test.
+    """
     try:
         return to_json(functions[path](**arguments))
     except ToolError as error:
@@ -137,7 +176,9 @@ def contents(store: CrmStore, tenant: str) -> str:
     return to_json({table: store.dump(table, tenant) for table in TABLES})
 
 
-def answers_alike(worlds: list[CrmStore], session: list, tenant: str, user: str, scopes=SCOPES) -> None:
+def answers_alike(
+    worlds: list[CrmStore], session: list, tenant: str, user: str, scopes=SCOPES
+) -> None:
     bounds = [bound(store, tenant, user, scopes) for store in worlds]
     for path, arguments in session:
         one, other = (answer(functions, path, arguments) for functions in bounds)
@@ -153,9 +194,20 @@ def answers_alike(worlds: list[CrmStore], session: list, tenant: str, user: str,
 
 SWEEP = (
     [(path, {"limit": 200}) for path in FUNCTIONS if "limit" in parameters_of(path)]
-    + [(path, {}) for path in ("crm.task_summary", "crm.pipeline_summary", "hr.list_teams", "hr.payroll_summary")]
+    + [
+        (path, {})
+        for path in (
+            "crm.task_summary",
+            "crm.pipeline_summary",
+            "hr.list_teams",
+            "hr.payroll_summary",
+        )
+    ]
     + [("hr.org_chart", {"levels": 2})]
-    + [("hr.get_employee", {"username": name}) for name in sorted({row["username"] for row in ROWS["employees"]})]
+    + [
+        ("hr.get_employee", {"username": name})
+        for name in sorted({row["username"] for row in ROWS["employees"]})
+    ]
     + [("hr.get_salary", {"username": row["username"]}) for row in ROWS["employees"][::5]]
     + [("reports.run_report", {"report_id": row["report_id"]}) for row in ROWS["reports"]]
     + [("crm.get_task", {"task_id": row["task_id"]}) for row in ROWS["tasks"]]
@@ -166,7 +218,9 @@ SWEEP = (
 @settings(max_examples=6, phases=PHASES)
 @given(sessions, st.sampled_from([("acme", "globex"), ("globex", "acme")]), users)
 def test_a_tenant_learns_nothing_of_another_and_changes_nothing_there(session, tenants, user):
-    """Without the other tenant's rows every call answers the same; with them, they are the same afterwards."""
+    """Without the other tenant's rows every call answers the same; with them, they are the same
+    afterwards.
+    """
     mine, theirs = tenants
     with ExitStack() as stack:
         both = stack.enter_context(CrmStore(ROWS))
@@ -183,7 +237,10 @@ def test_a_tenant_reads_nothing_of_another():
             answers_alike([both, alone], SWEEP, mine, "mai.tran")
 
 
-RAISED = {**ROWS, "employees": [{**row, "salary": row["salary"] * 2 + 1} for row in ROWS["employees"]]}
+RAISED = {
+    **ROWS,
+    "employees": [{**row, "salary": row["salary"] * 2 + 1} for row in ROWS["employees"]],
+}
 
 
 @settings(max_examples=4, phases=PHASES)
@@ -199,11 +256,18 @@ def test_without_the_scope_nothing_that_can_be_read_depends_on_a_salary():
 
 
 def test_the_two_worlds_do_differ_for_those_who_may_look():
-    """What the two properties rest on: the same calls tell the worlds apart for a caller with the right."""
+    """What the two properties rest on: the same calls tell the worlds apart for a caller with the
+    right.
+    """
     with CrmStore(ROWS) as one, CrmStore(RAISED) as other:
         who = ROWS["employees"][3]["username"]
-        assert bound(one, "acme")["hr.get_salary"](who) != bound(other, "acme")["hr.get_salary"](who)
-        assert bound(one, "acme")["hr.payroll_summary"]() != bound(other, "acme")["hr.payroll_summary"]()
+        assert bound(one, "acme")["hr.get_salary"](who) != bound(other, "acme")["hr.get_salary"](
+            who
+        )
+        assert (
+            bound(one, "acme")["hr.payroll_summary"]()
+            != bound(other, "acme")["hr.payroll_summary"]()
+        )
         kinds = {report["kind"] for report in ROWS["reports"] if report["tenant"] == "acme"}
         assert "payroll_by_team" in kinds  # so that sessions can try to run one
         assert contents(one, "globex") != contents(one, "acme")
@@ -216,7 +280,11 @@ def test_whatever_is_written_is_in_the_callers_name(session, user):
         functions = bound(store, "acme", user)
         for path, arguments in session:
             answer(functions, path, arguments)
-        for table, name in (("notes", "author"), ("approvals", "requester"), ("reports", "created_by")):
+        for table, name in (
+            ("notes", "author"),
+            ("approvals", "requester"),
+            ("reports", "created_by"),
+        ):
             key = next(iter(TABLES[table]))
             old = {row[key] for row in ROWS[table]}
             assert {row[name] for row in store.dump(table, "acme") if row[key] not in old} <= {user}

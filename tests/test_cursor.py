@@ -1,4 +1,6 @@
-"""Cursors: what a model hands back is trusted only if it was made here, for this query, lately (cases 8 and 11)."""
+"""Cursors: what a model hands back is trusted only if it was made here, for this query, lately
+(cases 8 and 11).
+"""
 
 import string
 
@@ -10,10 +12,15 @@ from toolresults.results.cursor import RESTART, CursorError, Cursors
 from toolresults.tokens import count_tokens
 
 NOW = 1_782_907_200
-BINDING = {"tool": "search", "filter": {"status": "paid"}, "sort": "placed_at desc", "caller": "ana"}
-positions = st.lists(st.integers() | st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=3).map(
-    tuple
-)
+BINDING = {
+    "tool": "search",
+    "filter": {"status": "paid"},
+    "sort": "placed_at desc",
+    "caller": "ana",
+}
+positions = st.lists(
+    st.integers() | st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=3
+).map(tuple)
 
 
 def cursors(*keys, now=NOW, **options):
@@ -58,7 +65,17 @@ def test_every_one_character_edit_is_refused():
     assert accepted == []
 
 
-@given(st.one_of(st.text(), st.none(), st.integers(), st.binary(), st.lists(st.text()), st.floats(), st.booleans()))
+@given(
+    st.one_of(
+        st.text(),
+        st.none(),
+        st.integers(),
+        st.binary(),
+        st.lists(st.text()),
+        st.floats(),
+        st.booleans(),
+    )
+)
 def test_whatever_else_is_handed_in_is_refused_with_the_one_error(value):
     assert refused(cursors(), value)
 
@@ -78,7 +95,9 @@ def test_a_cursor_expires_and_one_from_the_future_is_refused():
 def test_keys_rotate():
     cursor = cursors("old").sign((1,), binding=BINDING)
     assert cursors("old", "new").read(cursor, binding=BINDING) == (1,)
-    assert cursors("old", "new").sign((1,), binding=BINDING) == cursors("new").sign((1,), binding=BINDING)
+    assert cursors("old", "new").sign((1,), binding=BINDING) == cursors("new").sign(
+        (1,), binding=BINDING
+    )
     assert refused(cursors("new"), cursor)
 
 
@@ -90,7 +109,9 @@ def test_a_missing_key_is_the_hosts_mistake(keys):
 
 def test_a_cursor_costs_at_most_64_tokens():
     costs = [
-        count_tokens(cursors().sign((1_700_000_000 + i * 9973, f"ord_{i * 7:06d}"), binding=BINDING))
+        count_tokens(
+            cursors().sign((1_700_000_000 + i * 9973, f"ord_{i * 7:06d}"), binding=BINDING)
+        )
         for i in range(3000)
     ]
     assert max(costs) <= 64

@@ -1,4 +1,6 @@
-"""The three lists of what the project needs say the same: pyproject.toml, environment.yml and requirements.lock."""
+"""The three lists of what the project needs say the same: pyproject.toml, environment.yml and
+requirements.lock.
+"""
 
 import re
 import tomllib
@@ -57,18 +59,25 @@ def test_conda_and_pip_together_have_every_bound_of_pyproject():
 
 
 def test_conda_installs_the_project_itself_without_fetching_a_build_backend():
-    assert [line for line in conda()[1] if line.startswith("-")] == ["--no-build-isolation", "--editable ."]
+    assert [line for line in conda()[1] if line.startswith("-")] == [
+        "--no-build-isolation",
+        "--editable .",
+    ]
 
 
 def test_the_build_backend_is_locked_like_everything_else():
-    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"]["requires"]
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["build-system"][
+        "requires"
+    ]
     assert bounds(build).items() <= wanted().items()
 
 
 @pytest.mark.parametrize("name", sorted(wanted()))
 def test_each_requirement_is_locked_within_its_bound(name):
     requirement = Requirement(f"{name}{wanted()[name]}")
-    assert locked()[name] and all(requirement.specifier.contains(version) for version in locked()[name])
+    assert locked()[name] and all(
+        requirement.specifier.contains(version) for version in locked()[name]
+    )
 
 
 def test_each_bound_is_the_locked_release_so_that_the_oldest_allowed_is_tested():

@@ -1,4 +1,6 @@
-"""Running a turn's calls: in parallel, within limits, every call answered (cases 27, 28, 36, 37)."""
+"""Running a turn's calls: in parallel, within limits, every call answered (cases 27, 28, 36,
+37).
+"""
 
 import asyncio
 import contextvars
@@ -40,7 +42,9 @@ def test_calls_run_at_the_same_time_and_are_answered_in_their_order():
     ended = [threading.Event() for _ in range(4)]
 
     def wait(number: int) -> str:
-        if number < 3:  # each can end only when the next one has: run one by one, they would all time out
+        if (
+            number < 3
+        ):  # each can end only when the next one has: run one by one, they would all time out
             assert ended[number + 1].wait(20)
         ended[number].set()
         return f"number {number}"
@@ -65,7 +69,9 @@ def test_no_more_run_at_once_than_the_ceiling_says():
             return "two at once"
         return "three at once"
 
-    answers = execute([Call(f"c{n}", "work", {"number": n}) for n in range(6)], tools_of(work), at_once=2)
+    answers = execute(
+        [Call(f"c{n}", "work", {"number": n}) for n in range(6)], tools_of(work), at_once=2
+    )
     assert [answer.text for answer in answers] == ["two at once"] * 6
     with pytest.raises(ValueError, match="at_once"):
         execute([], {}, at_once=0)
@@ -99,7 +105,9 @@ def hang() -> str:
     threading.Event().wait()
 print(execute([Call("c", "hang", "{}")], {"hang": Tool(hang)}, timeout=0.01)[0].status)
 """
-    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    result = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
     assert (result.stdout.strip(), result.returncode) == ("timeout", 0), result.stderr
 
 
@@ -182,7 +190,12 @@ def test_a_success_wipes_the_slate_and_equal_calls_that_work_all_run():
     memory = FailureMemory()
     answers = [only(execute([call("book", {"seat": 4})], tools, memory=memory)) for _ in range(4)]
     assert [answer.status for answer in answers] == ["error", "ok", "ok", "ok"]
-    assert len(execute([call("book", {"seat": 4}, id=f"c{n}") for n in range(5)], tools, memory=memory)) == 5
+    assert (
+        len(
+            execute([call("book", {"seat": 4}, id=f"c{n}") for n in range(5)], tools, memory=memory)
+        )
+        == 5
+    )
     assert len(runs) == 9
 
 
@@ -240,7 +253,8 @@ def test_any_tools_result_can_be_sent(result):
 
 
 @pytest.mark.parametrize(
-    "arguments", ['{"to": "a', "nonsense", {UNPARSED: '{"to": "a'}, '{"INVALID_JSON": "{"}', "[" * 9_999]
+    "arguments",
+    ['{"to": "a', "nonsense", {UNPARSED: '{"to": "a'}, '{"INVALID_JSON": "{"}', "[" * 9_999],
 )
 def test_arguments_that_are_no_json_are_never_run(arguments):
     tool = Plain("sent")
@@ -257,7 +271,9 @@ def test_a_call_without_arguments_runs_with_none():
 
 
 def test_calls_that_must_not_run_are_answered_with_the_reason():
-    answers = not_run([call("book", '{"se', id="a"), call("book", id="b")], "the reply was cut off.")
+    answers = not_run(
+        [call("book", '{"se', id="a"), call("book", id="b")], "the reply was cut off."
+    )
     assert [(answer.id, answer.is_error, answer.status) for answer in answers] == [
         ("a", True, "not_run"),
         ("b", True, "not_run"),
@@ -267,7 +283,9 @@ def test_calls_that_must_not_run_are_answered_with_the_reason():
 
 NAMES = st.sampled_from(["ok", "fails", "empty", "nowhere"])
 ARGUMENTS = st.one_of(
-    st.text(), st.sampled_from(["{}", '{"x": 1}']), st.dictionaries(st.text(), st.text() | st.integers())
+    st.text(),
+    st.sampled_from(["{}", '{"x": 1}']),
+    st.dictionaries(st.text(), st.text() | st.integers()),
 )
 
 
@@ -333,7 +351,12 @@ def test_a_log_that_cannot_be_written_stops_nothing(capfd):
         def write(self, text):
             raise OSError("no space left on device")
 
-    assert only(execute([call("search", {"customer": "a"})], tools_of(search), log=json_log(Full()))).status == "ok"
+    assert (
+        only(
+            execute([call("search", {"customer": "a"})], tools_of(search), log=json_log(Full()))
+        ).status
+        == "ok"
+    )
     assert "no space left" in capfd.readouterr().err
 
 
@@ -349,10 +372,17 @@ def test_long_arguments_are_cut_in_the_log_after_their_secrets_are_gone():
 
 def test_any_logger_of_the_hosts_will_do(caplog):
     with caplog.at_level(logging.INFO, logger="host"):
-        execute([call("search", {"customer": "a"})], tools_of(search), log=logging.getLogger("host"), turn=2)
+        execute(
+            [call("search", {"customer": "a"})],
+            tools_of(search),
+            log=logging.getLogger("host"),
+            turn=2,
+        )
     assert (caplog.records[0].msg["turn"], caplog.records[0].msg["name"]) == (2, "search")
 
 
 def test_a_tag_cannot_hide_a_field():
     with pytest.raises(ValueError, match="status"):
-        execute([call("search")], tools_of(search), log=json_log(io.StringIO()), tags={"status": "gold"})
+        execute(
+            [call("search")], tools_of(search), log=json_log(io.StringIO()), tags={"status": "gold"}
+        )

@@ -14,9 +14,15 @@ from toolresults.results.budget import BudgetError
 from toolresults.tokens import count_tokens, to_json
 from toolresults.tools import Tool, ToolResult
 
-TEXT = st.text(alphabet=st.one_of(st.sampled_from('ab \n"\\0漢🐢'), st.characters(codec="utf-8")), max_size=400)
+TEXT = st.text(
+    alphabet=st.one_of(st.sampled_from('ab \n"\\0漢🐢'), st.characters(codec="utf-8")), max_size=400
+)
 VALUE = st.recursive(
-    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**9), 10**9)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | TEXT,
     lambda inner: st.lists(inner, max_size=20) | st.dictionaries(TEXT, inner, max_size=5),
     max_leaves=40,
 )
@@ -55,7 +61,11 @@ def test_answer_is_one_json_object_within_the_budget_and_says_so_if_anything_was
 
 @pytest.mark.parametrize("budget", [LEAST, 300, 1000])
 def test_as_much_is_shown_as_fits(budget):
-    for run in (Run(printed="word " * 9000), Run(value=["word"] * 9000), Run(printed="w " * 9000, value="v " * 9000)):
+    for run in (
+        Run(printed="word " * 9000),
+        Run(value=["word"] * 9000),
+        Run(printed="w " * 9000, value="v " * 9000),
+    ):
         assert count_tokens(render(run, budget)) > budget - 12
 
 
@@ -69,7 +79,9 @@ def test_error_is_the_last_thing_to_be_cut():
     error = "ValueError: " + "word " * 40
     answer = json.loads(render(Run(printed="word " * 5000, error=error), LEAST))
     assert answer["error"] == error and len(answer["printed"]) < len(error)
-    assert json.loads(render(Run(printed="word " * 5000, error="word " * 400), LEAST))["error"].endswith("…")
+    assert json.loads(render(Run(printed="word " * 5000, error="word " * 400), LEAST))[
+        "error"
+    ].endswith("…")
 
 
 def test_value_that_was_cut_is_a_text():
@@ -79,7 +91,9 @@ def test_value_that_was_cut_is_a_text():
 
 def test_a_value_that_was_too_long_to_keep_is_escaped_once_and_the_advice_is_given_once():
     with open_sandbox("python", limits=Limits(output_tokens=300)) as sandbox:
-        answer = json.loads(execute_tool(sandbox, budget=250).call({"code": "[{'id': i} for i in range(900)]"}).text)
+        answer = json.loads(
+            execute_tool(sandbox, budget=250).call({"code": "[{'id': i} for i in range(900)]"}).text
+        )
     assert answer["value"].startswith('[{"id":0},{"id":1},')
     assert f"{answer['error']} {answer['note']}".count("Print totals") == 1
 
@@ -96,14 +110,19 @@ def tool():
 
 
 def test_tool_answers_with_what_the_code_said(tool):
-    assert tool.call({"code": "print('a')\n{'n': 1}"}) == ToolResult('{"printed":"a\\n","value":{"n":1}}')
+    assert tool.call({"code": "print('a')\n{'n': 1}"}) == ToolResult(
+        '{"printed":"a\\n","value":{"n":1}}'
+    )
     assert tool.call({"code": "x = 1"}) == ToolResult(to_json({"value": None, "note": EMPTY}))
 
 
 def test_failed_run_is_an_error_result_that_keeps_what_was_printed(tool):
     result = tool.call({"code": "print('a')\n1 / 0"})
     assert result.is_error
-    assert json.loads(result.text) == {"printed": "a\n", "error": "ZeroDivisionError: division by zero (line 2: 1 / 0)"}
+    assert json.loads(result.text) == {
+        "printed": "a\n",
+        "error": "ZeroDivisionError: division by zero (line 2: 1 / 0)",
+    }
 
 
 def test_a_run_that_failed_half_way_says_that_its_calls_are_not_undone():
@@ -133,19 +152,28 @@ def test_stopped_run_is_an_error_result_that_says_what_to_do(tool):
 
 def test_what_the_limit_lets_through_the_default_budget_holds(tool):
     code = """print('"' * 150)\n[1] * 60"""
-    assert json.loads(tool.call({"code": code}).text) == {"printed": '"' * 150 + "\n", "value": [1] * 60}
+    assert json.loads(tool.call({"code": code}).text) == {
+        "printed": '"' * 150 + "\n",
+        "value": [1] * 60,
+    }
 
 
 def test_definition_has_one_parameter_and_says_what_the_language_lacks(tool):
     definition = tool.definition("anthropic")
-    assert list(definition["input_schema"]["properties"]) == ["code"] and definition["name"] == "execute"
-    assert "lacks yield" in definition["description"] and definition["description"].endswith("def crm.f() -> int")
+    assert (
+        list(definition["input_schema"]["properties"]) == ["code"]
+        and definition["name"] == "execute"
+    )
+    assert "lacks yield" in definition["description"] and definition["description"].endswith(
+        "def crm.f() -> int"
+    )
 
 
 def test_definition_leaves_room_for_a_search_tool_beside_it():
     with open_sandbox("python") as sandbox:
         assert all(
-            count_tokens(to_json(execute_tool(sandbox).definition(api))) <= 300 for api in ("openai", "anthropic")
+            count_tokens(to_json(execute_tool(sandbox).definition(api))) <= 300
+            for api in ("openai", "anthropic")
         )
 
 

@@ -1,4 +1,6 @@
-"""Each exercise of each notebook: untouched, its check says so; with the folded solution in place, it says Correct."""
+"""Each exercise of each notebook: untouched, its check says so; with the folded solution in place,
+it says Correct.
+"""
 
 import ast
 import copy
@@ -12,22 +14,32 @@ from workbook.checks import say
 from workbook.runner import find, read, run_notebook
 
 NOTEBOOKS = find(Path(__file__).resolve().parents[1] / "notebooks")
-SOLUTION = re.compile(r"<details>\s*<summary>Solution (\d+)</summary>(.*?)</details>", re.DOTALL | re.IGNORECASE)
+SOLUTION = re.compile(
+    r"<details>\s*<summary>Solution (\d+)</summary>(.*?)</details>", re.DOTALL | re.IGNORECASE
+)
 FENCED = re.compile(r"^```python\n(.*?)^```", re.DOTALL | re.MULTILINE)
 CHECK = re.compile(r"\b[nb]\d+\.exercise_\d+\(")
 
 
 def solutions(nb) -> list[str]:
-    """The code of the folded solutions, in order; their numbers run 1, 2, 3 and each holds one python block."""
-    found = SOLUTION.findall("\n".join(cell.source for cell in nb.cells if cell.cell_type == "markdown"))
+    """The code of the folded solutions, in order; their numbers run 1, 2, 3 and each holds one
+    python block.
+    """
+    found = SOLUTION.findall(
+        "\n".join(cell.source for cell in nb.cells if cell.cell_type == "markdown")
+    )
     assert [int(number) for number, _ in found] == list(range(1, len(found) + 1))
     blocks = [FENCED.findall(body) for _, body in found]
-    assert all(len(block) == 1 for block in blocks), "a folded solution holds exactly one ```python block"
+    assert all(len(block) == 1 for block in blocks), (
+        "a folded solution holds exactly one ```python block"
+    )
     return [block[0].rstrip("\n") for block in blocks]
 
 
 def solved_twice(nb):
-    """A copy in which every exercise stands twice, first untouched and then solved, each time followed by its check."""
+    """A copy in which every exercise stands twice, first untouched and then solved, each time
+    followed by its check.
+    """
     answers = iter(solutions(nb))
     cells = []
     exercise = None
@@ -70,7 +82,9 @@ def names(source: str) -> tuple[set[str], set[str]]:
 
 
 def needed(nb):
-    """A copy without the code that no exercise, check or solution builds on: nbval runs the whole notebook anyway."""
+    """A copy without the code that no exercise, check or solution builds on: nbval runs the whole
+    notebook anyway.
+    """
     wanted, cells = set(), []
     for cell in reversed(nb.cells):
         if cell.cell_type != "code":
@@ -119,7 +133,10 @@ def sheet(solution: str):
 
 def test_a_wrong_solution_would_be_noticed(tmp_path):
     right = run_notebook(solved_twice(sheet("answer_1 = 6 * 7")), tmp_path)
-    assert [text.split(":")[0].split(".")[0] for text in said(right.nb)] == ["Not tried yet", "Correct"]
+    assert [text.split(":")[0].split(".")[0] for text in said(right.nb)] == [
+        "Not tried yet",
+        "Correct",
+    ]
     wrong = run_notebook(solved_twice(sheet("answer_1 = 6 * 9")), tmp_path)
     assert said(wrong.nb)[1] == "Not yet: six times seven\n"
 
@@ -132,7 +149,9 @@ class Awkward:
         raise SystemExit
 
 
-@pytest.mark.parametrize("answer", [41, None, "42", [42], {"a": 1}, Awkward(), print, float("nan"), b"42", type])
+@pytest.mark.parametrize(
+    "answer", [41, None, "42", [42], {"a": 1}, Awkward(), print, float("nan"), b"42", type]
+)
 def test_a_check_never_raises_whatever_it_is_given(answer, capsys):
     say(answer, lambda a: a == 42, "yes", "six times seven")
     assert capsys.readouterr().out == "Not yet: six times seven\n"

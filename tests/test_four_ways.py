@@ -1,4 +1,6 @@
-"""The ways to answer a question about all orders: the bill of each, and whether its answer is right."""
+"""The ways to answer a question about all orders: the bill of each, and whether its answer is
+right.
+"""
 
 import csv
 import json
@@ -33,7 +35,9 @@ def store():
 
 @pytest.fixture(scope="module")
 def small():
-    """300 orders, of which the newest 50 tell little: the account's order numbers decide what each is like."""
+    """300 orders, of which the newest 50 tell little: the account's order numbers decide what each
+    is like.
+    """
     rows = [
         plain_order(
             number,
@@ -70,7 +74,9 @@ def test_the_truths_are_those_of_sql(store):
 @pytest.mark.parametrize("way", SHORT)
 def test_the_committed_results_are_what_the_real_sdk_meters(store, lines, api, way):
     for question in QUESTIONS:
-        measured = {name: str(value) for name, value in bench.row(api, question, way, store).items()}
+        measured = {
+            name: str(value) for name, value in bench.row(api, question, way, store).items()
+        }
         assert measured == lines[api, question, way]
 
 
@@ -92,7 +98,9 @@ def test_the_rows_of_all_pages_and_of_the_one_result_weigh_what_the_tools_return
 def test_the_results_file_is_the_one_that_the_readme_describes_and_covers_every_session(lines):
     digest = sha256(data_path(bench.RESULTS).read_bytes()).hexdigest()
     assert digest in data_path("README.md").read_text(encoding="utf-8")
-    assert list(lines) == [(api, question, way) for api in APIS for question in QUESTIONS for way in WAYS]
+    assert list(lines) == [
+        (api, question, way) for api in APIS for question in QUESTIONS for way in WAYS
+    ]
 
 
 @BOTH
@@ -113,7 +121,10 @@ def test_every_way_that_reads_all_rows_is_right_and_a_first_page_is_not(small, a
 
 def test_the_model_answers_from_what_it_is_shown_and_from_nothing_else(store):
     """With a first page that holds all there is, the guess is right."""
-    few = [plain_order(n, region=REGIONS[n % 3], status="refunded" if n % 4 == 0 else "paid") for n in range(1, 40)]
+    few = [
+        plain_order(n, region=REGIONS[n % 3], status="refunded" if n % 4 == 0 else "paid")
+        for n in range(1, 40)
+    ]
     few = [row for row in few if row["status"] == "paid" or row["region"] != "north"]
     with OrderStore(few) as opened:
         assert bench.row("openai", "rate", "first page", opened)["outcome"] == "correct"
@@ -123,11 +134,15 @@ def test_the_model_answers_from_what_it_is_shown_and_from_nothing_else(store):
 
 
 @BOTH
-def test_the_rate_of_ten_thousand_rows_by_code_takes_under_300_tokens_of_call_and_result(lines, api):
+def test_the_rate_of_ten_thousand_rows_by_code_takes_under_300_tokens_of_call_and_result(
+    lines, api
+):
     code = lines[api, "rate", "code"]
     assert code["answer"] == '["central",0.3278]' and code["outcome"] == "correct"
     assert int(code["call_tokens"]) + int(code["result_tokens"]) < 300
-    assert int(lines[api, "rate", "aggregate tool"]["input"]) < int(code["input"]), "the ready-made tool is cheaper"
+    assert int(lines[api, "rate", "aggregate tool"]["input"]) < int(code["input"]), (
+        "the ready-made tool is cheaper"
+    )
 
 
 @BOTH
@@ -138,14 +153,20 @@ def test_a_mistake_costs_one_turn_and_says_what_was_wrong(store, lines, api, que
     assert int(mended["input"]) > int(code["input"]) and mended["answer"] == code["answer"]
     first = next(seen_in(api, bench.play(api, "code, mended", question, store).messages))
     told = {"rate": 'got "state"', "median": "'NoneType'"}[question]
-    assert told in first.result["error"] and "line " in first.result["error"] and "value" not in first.result
+    assert (
+        told in first.result["error"]
+        and "line " in first.result["error"]
+        and "value" not in first.result
+    )
 
 
 @pytest.mark.parametrize(("api", "error"), [("openai", OpenAIError), ("anthropic", AnthropicError)])
 def test_a_result_larger_than_the_window_is_refused(small, api, error):
     with pytest.raises(error):
         bench.play(api, "naive", "rate", small, window=5_000)
-    assert bench.play(api, "code", "rate", small, window=5_000).answer == QUESTIONS["rate"].truth(small)
+    assert bench.play(api, "code", "rate", small, window=5_000).answer == QUESTIONS["rate"].truth(
+        small
+    )
 
 
 def test_a_way_that_no_window_takes_is_marked_in_the_table_and_the_figure():

@@ -1,4 +1,6 @@
-"""Trimmed histories: still accepted, the same bytes from turn to turn, and nothing lost that was to stay."""
+"""Trimmed histories: still accepted, the same bytes from turn to turn, and nothing lost that was to
+stay.
+"""
 
 import copy
 from functools import partial
@@ -9,14 +11,23 @@ from hypothesis import strategies as st
 
 from histories import growing, histories, issued
 from toolresults.agent.groups import sizes
-from toolresults.agent.history import CLEARED, SUMMARY, Remembered, clear_tool_results, summarise, window
+from toolresults.agent.history import (
+    CLEARED,
+    SUMMARY,
+    Remembered,
+    clear_tool_results,
+    summarise,
+    window,
+)
 from toolresults.agent.scripted import Reply, ScriptedModel
 from toolresults.agent.usage import Ledger
 from toolresults.agent.wire import answered, calls_of, fault, is_question
 from toolresults.tokens import count_tokens
 from wire_cases import ACCEPTED
 
-FEWER = settings(max_examples=settings().max_examples // 4)  # each history is trimmed in each of its states
+FEWER = settings(
+    max_examples=settings().max_examples // 4
+)  # each history is trimmed in each of its states
 BOTH = pytest.mark.parametrize("api", ["openai", "anthropic"])
 
 
@@ -41,10 +52,18 @@ CLEARINGS = st.fixed_dictionaries(
     }
 ).map(lambda options: partial(clear_tool_results, **options))
 WINDOWS = st.fixed_dictionaries(
-    {"turns": st.integers(1, 5), "every": st.integers(1, 4), "note": st.sampled_from(["", "Older turns left out."])}
+    {
+        "turns": st.integers(1, 5),
+        "every": st.integers(1, 4),
+        "note": st.sampled_from(["", "Older turns left out."]),
+    }
 ).map(lambda options: partial(window, **options))
 SUMMARIES = st.fixed_dictionaries(
-    {"keep": st.integers(1, 4), "trigger": st.integers(0, 1_500), "clear_at_least": st.sampled_from([0, 100, 400])}
+    {
+        "keep": st.integers(1, 4),
+        "trigger": st.integers(0, 1_500),
+        "clear_at_least": st.sampled_from([0, 100, 400]),
+    }
 ).map(lambda options: partial(summarise, summary=gist, **options))
 TRIMMINGS = CLEARINGS | WINDOWS | SUMMARIES
 
@@ -75,7 +94,9 @@ def test_odd_histories_that_an_api_accepts_are_accepted_trimmed(api, trim):
 @BOTH
 @FEWER
 @given(data=st.data(), trim=TRIMMINGS)
-def test_trimming_twice_changes_nothing_and_going_on_from_what_was_sent_is_the_same(api, data, trim):
+def test_trimming_twice_changes_nothing_and_going_on_from_what_was_sent_is_the_same(
+    api, data, trim
+):
     history = data.draw(histories(api))
     whole = trim(history, api=api)
     assert trim(whole, api=api) == whole
@@ -94,14 +115,18 @@ def test_what_was_cleared_keeps_its_bytes_as_the_history_grows(api, data, trim):
         trimmed = trim(state, api=api)
         assert len(trimmed) == len(state)
         for before, after, whole in zip(earlier, trimmed, state, strict=False):
-            for old, new, raw in zip(results(api, before), results(api, after), results(api, whole), strict=True):
+            for old, new, raw in zip(
+                results(api, before), results(api, after), results(api, whole), strict=True
+            ):
                 assert new == old or old == raw, "a placeholder changed"
         earlier = trimmed
 
 
 @BOTH
 @FEWER
-@given(data=st.data(), keep=st.integers(0, 4), trigger=st.integers(0, 1_500), least=st.integers(0, 500))
+@given(
+    data=st.data(), keep=st.integers(0, 4), trigger=st.integers(0, 1_500), least=st.integers(0, 500)
+)
 def test_clearing_only_replaces_old_results_and_keeps_all_else(api, data, keep, trigger, least):
     history = data.draw(histories(api))
     trimmed = clear_tool_results(
@@ -114,7 +139,9 @@ def test_clearing_only_replaces_old_results_and_keeps_all_else(api, data, keep, 
         assert calls_of(api, after) == calls_of(api, before)
         for old, new in zip(results(api, before), results(api, after), strict=True):
             if new != old:
-                assert {**old, "content": new["content"]} == new and new["content"].startswith(CLEARED)
+                assert {**old, "content": new["content"]} == new and new["content"].startswith(
+                    CLEARED
+                )
                 id = old.get("tool_call_id") or old.get("tool_use_id")
                 assert names[id] != "refund" and names[id] in new["content"]
                 assert id not in (order[-keep:] if keep else []) and id not in unread
@@ -128,7 +155,11 @@ def test_clearing_only_replaces_old_results_and_keeps_all_else(api, data, keep, 
 def results(api, message):
     if not answered(api, message):
         return []
-    return [message] if api == "openai" else [b for b in message["content"] if b["type"] == "tool_result"]
+    return (
+        [message]
+        if api == "openai"
+        else [b for b in message["content"] if b["type"] == "tool_result"]
+    )
 
 
 def without_results(api, message):
@@ -136,7 +167,10 @@ def without_results(api, message):
         return None if message["role"] == "tool" else message
     if isinstance(message["content"], str):
         return message
-    return {**message, "content": [block for block in message["content"] if block["type"] != "tool_result"]}
+    return {
+        **message,
+        "content": [block for block in message["content"] if block["type"] != "tool_result"],
+    }
 
 
 def unread_results(api, history):
@@ -184,7 +218,10 @@ def session(api, turns=12, size=300):
             thinking = {"type": "thinking", "thinking": f"Page {k}.", "signature": f"s{k}"}
             messages += [
                 {"role": "assistant", "content": [thinking, use]},
-                {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"c{k}", "content": result}]},
+                {
+                    "role": "user",
+                    "content": [{"type": "tool_result", "tool_use_id": f"c{k}", "content": result}],
+                },
             ]
     return messages
 
@@ -209,7 +246,9 @@ def test_clearing_comes_in_rounds_and_not_on_every_turn(api):
 
 @BOTH
 def test_what_is_cleared_does_not_count_towards_the_trigger_any_more(api):
-    """Otherwise a program that keeps the whole history clears on every turn once it is over (langchain issue 37815)."""
+    """Otherwise a program that keeps the whole history clears on every turn once it is over
+    (langchain issue 37815).
+    """
     clear = partial(clear_tool_results, trigger=9_000, clear_at_least=0)
     assert rounds(api, clear, session(api, size=2_000)) == 4
 
@@ -240,7 +279,9 @@ def test_results_that_the_model_has_not_read_are_not_cleared(api):
     history = session(api, turns=1)
     assert clear_tool_results(history, api=api, keep=0, trigger=0, clear_at_least=0) == history
     interrupted = [*history, {"role": "user", "content": "Still there?"}]
-    assert clear_tool_results(interrupted, api=api, keep=0, trigger=0, clear_at_least=0) == interrupted
+    assert (
+        clear_tool_results(interrupted, api=api, keep=0, trigger=0, clear_at_least=0) == interrupted
+    )
 
 
 @BOTH
@@ -280,9 +321,16 @@ def test_a_later_summary_is_told_the_earlier_one_and_never_the_system_prompt(api
     system = [{"role": "system", "content": "Be brief."}] if api == "openai" else []
     history = [*system, *session(api)]
     sent = summarise(
-        history, api=api, summary=lambda m: seen.append(m) or "S", keep=2, trigger=1_500, clear_at_least=500
+        history,
+        api=api,
+        summary=lambda m: seen.append(m) or "S",
+        keep=2,
+        trigger=1_500,
+        clear_at_least=500,
     )
-    assert sent[: len(system)] == system and not any(m["role"] == "system" for older in seen for m in older)
+    assert sent[: len(system)] == system and not any(
+        m["role"] == "system" for older in seen for m in older
+    )
     assert all(older[0]["content"] == f"{SUMMARY}S" for older in seen[1:])
     assert [older[0]["content"] for older in seen[:1]] == ["Look at all of it."]
     assert sum(message["content"] == f"{SUMMARY}S" for message in sent) == 1
@@ -322,5 +370,9 @@ def test_the_real_clients_send_trimmed_histories_and_the_strict_model_takes_them
     for state in growing(api, session(api))[::2]:
         if state[-1]["role"] == "assistant":
             continue
-        create(model="m", messages=trim(state, api=api), **({} if api == "openai" else {"max_tokens": 100}))
+        create(
+            model="m",
+            messages=trim(state, api=api),
+            **({} if api == "openai" else {"max_tokens": 100}),
+        )
     assert len(model.requests) > 5

@@ -1,4 +1,6 @@
-"""Host functions: arguments are checked first, errors are cleaned, calls are counted and end with the run."""
+"""Host functions: arguments are checked first, errors are cleaned, calls are counted and end with
+the run.
+"""
 
 import contextvars
 import datetime as dt
@@ -65,12 +67,28 @@ def test_a_function_is_called_by_position_and_by_name_and_has_its_first_line_as_
 @pytest.mark.parametrize(
     ("args", "kwargs", "told"),
     [
-        ([], {"ownr": "ana"}, 'crm.list_tasks: unknown argument "ownr": this tool takes owner, limit, status'),
-        (["a", 1, "open", 4], {}, "crm.list_tasks: too many positional arguments. It takes owner, limit, status"),
-        (["a"], {"owner": "b"}, "crm.list_tasks: multiple values for argument 'owner'. It takes owner, limit, status"),
+        (
+            [],
+            {"ownr": "ana"},
+            'crm.list_tasks: unknown argument "ownr": this tool takes owner, limit, status',
+        ),
+        (
+            ["a", 1, "open", 4],
+            {},
+            "crm.list_tasks: too many positional arguments. It takes owner, limit, status",
+        ),
+        (
+            ["a"],
+            {"owner": "b"},
+            "crm.list_tasks: multiple values for argument 'owner'. It takes owner, limit, status",
+        ),
         ([], {"limit": True}, "crm.list_tasks: limit: it should be a whole number, got true"),
         ([], {"limit": 0}, "crm.list_tasks: limit: it should be greater than or equal to 1, got 0"),
-        ([], {"status": "late"}, "crm.list_tasks: status: it should be 'open' or 'done', got \"late\""),
+        (
+            [],
+            {"status": "late"},
+            "crm.list_tasks: status: it should be 'open' or 'done', got \"late\"",
+        ),
     ],
 )
 def test_arguments_that_do_not_fit_are_a_type_error_before_the_function_runs(args, kwargs, told):
@@ -81,7 +99,11 @@ def test_arguments_that_do_not_fit_are_a_type_error_before_the_function_runs(arg
 @pytest.mark.parametrize(
     ("error", "kind", "told"),
     [
-        (Refused("the scope hr:salary is missing"), "PermissionError", "the scope hr:salary is missing"),
+        (
+            Refused("the scope hr:salary is missing"),
+            "PermissionError",
+            "the scope hr:salary is missing",
+        ),
         (NotFound("no task 9"), "LookupError", "no task 9"),
         (ToolError("use open or done"), "RuntimeError", "use open or done"),
         (CursorError(), "RuntimeError", RESTART),
@@ -90,7 +112,9 @@ def test_arguments_that_do_not_fit_are_a_type_error_before_the_function_runs(arg
         (SystemExit(3), "RuntimeError", "crm.fails failed (SystemExit). "),
     ],
 )
-def test_what_a_function_raises_has_a_kind_that_code_can_catch_and_says_no_more_than_was_meant(error, kind, told):
+def test_what_a_function_raises_has_a_kind_that_code_can_catch_and_says_no_more_than_was_meant(
+    error, kind, told
+):
     caught = failure(raising(error))
     assert caught.kind == kind
     assert str(caught).startswith(told)
@@ -99,10 +123,22 @@ def test_what_a_function_raises_has_a_kind_that_code_can_catch_and_says_no_more_
 
 @pytest.mark.parametrize(
     "path",
-    ["/srv/app/db.py", "/home/ana/my-keys/id_rsa", r"C:\Users\ana\db.py", "~/keys/id", r"\\files\share\db.py"],
+    [
+        "/srv/app/db.py",
+        "/home/ana/my-keys/id_rsa",
+        r"C:\Users\ana\db.py",
+        "~/keys/id",
+        r"\\files\share\db.py",
+    ],
 )
 def test_a_message_that_was_meant_loses_its_paths_and_secrets_but_not_the_rest(path):
-    told = str(failure(raising(ToolError(f"could not read {path}: see https://example.com/help/db, 3/4, key {KEY}"))))
+    told = str(
+        failure(
+            raising(
+                ToolError(f"could not read {path}: see https://example.com/help/db, 3/4, key {KEY}")
+            )
+        )
+    )
     assert told == "could not read [path]: see https://example.com/help/db, 3/4, key [redacted]"
 
 
@@ -115,9 +151,13 @@ def test_a_message_is_one_short_line_whatever_it_was(text):
 def test_what_comes_back_is_plain_json():
     def rows() -> list[dict]:
         """Rows."""
-        return [{"amount": decimal.Decimal("12.50"), "due": dt.date(2026, 11, 30), "tags": {"b", "a"}}]
+        return [
+            {"amount": decimal.Decimal("12.50"), "due": dt.date(2026, 11, 30), "tags": {"b", "a"}}
+        ]
 
-    assert HostFunction(rows, "crm").call([], {}) == [{"amount": 12.5, "due": "2026-11-30", "tags": ["a", "b"]}]
+    assert HostFunction(rows, "crm").call([], {}) == [
+        {"amount": 12.5, "due": "2026-11-30", "tags": ["a", "b"]}
+    ]
 
 
 def test_what_has_no_json_is_a_failure_of_the_function():
@@ -157,13 +197,17 @@ def test_a_check_of_arguments_that_fails_by_itself_is_a_failure_of_the_function(
         calls(find).call("crm.find", ["ana"], {})
 
 
-@pytest.mark.parametrize("namespace", ["list", "print", "enum", "builtins", "case", "export", "constructor", "Date"])
+@pytest.mark.parametrize(
+    "namespace", ["list", "print", "enum", "builtins", "case", "export", "constructor", "Date"]
+)
 def test_a_namespace_that_a_language_needs_for_itself_is_refused(namespace):
     with pytest.raises(ValueError, match="a name that a language has taken"):
         HostFunction(list_tasks, namespace)
 
 
-@pytest.mark.parametrize(("namespace", "name"), [("crm", "a-b"), ("__class__", "f"), ("crm", "_private"), ("", "f")])
+@pytest.mark.parametrize(
+    ("namespace", "name"), [("crm", "a-b"), ("__class__", "f"), ("crm", "_private"), ("", "f")]
+)
 def test_a_name_that_code_cannot_write_is_refused(namespace, name):
     with pytest.raises(ValueError, match="cannot be called from code"):
         HostFunction(list_tasks, namespace, name)
@@ -229,13 +273,17 @@ def test_a_limit_that_no_sandbox_can_hold_is_refused_at_once(limits, told):
         Limits(**limits)
 
 
-@pytest.mark.parametrize("namespace", ["gc", "errno", "cmath", "Error", "Iterator", "json", "print"])
+@pytest.mark.parametrize(
+    "namespace", ["gc", "errno", "cmath", "Error", "Iterator", "json", "print"]
+)
 def test_a_namespace_that_a_language_has_taken_is_refused(namespace):
     with pytest.raises(ValueError, match="cannot be called from code"):
         HostFunction(list_tasks, namespace)
 
 
-@pytest.mark.parametrize("name", ["seconds", "memory", "host_calls", "source_chars", "output_tokens"])
+@pytest.mark.parametrize(
+    "name", ["seconds", "memory", "host_calls", "source_chars", "output_tokens"]
+)
 @pytest.mark.parametrize("value", [0, -1, float("nan")])
 def test_a_limit_is_above_zero(name, value):
     with pytest.raises(ValueError, match=f"{name} must be above zero"):
@@ -256,4 +304,6 @@ def test_what_is_printed_is_kept_up_to_the_limit_and_not_a_token_more(texts, mos
     if count_tokens(written) <= most:
         assert kept == written
     elif len(written) > len(kept):
-        assert count_tokens(written[: len(kept) + 1]) > most - 3  # nearly full: lengths in tokens are not monotone
+        assert (
+            count_tokens(written[: len(kept) + 1]) > most - 3
+        )  # nearly full: lengths in tokens are not monotone

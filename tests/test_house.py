@@ -11,7 +11,12 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def run(*command: str) -> subprocess.CompletedProcess:
     return subprocess.run(
-        [sys.executable, *command], cwd=ROOT, capture_output=True, text=True, encoding="utf-8", errors="replace"
+        [sys.executable, *command],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        errors="replace",
     )
 
 
@@ -22,7 +27,9 @@ def test_imports_run_one_way():
     assert "0 broken" in result.stdout
 
 
-@pytest.mark.parametrize("arguments", [("check",), ("format", "--check", "--diff")], ids=["check", "format"])
+@pytest.mark.parametrize(
+    "arguments", [("check",), ("format", "--check", "--diff")], ids=["check", "format"]
+)
 def test_code_and_notebooks_have_one_style(arguments):
     result = run("-m", "ruff", *arguments, "--no-cache", ".")
     assert result.returncode == 0, result.stdout + result.stderr

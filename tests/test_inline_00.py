@@ -1,4 +1,6 @@
-"""Notebook 00: its inline tool says the same as the package, its setup check finds faults, the figure is current."""
+"""Notebook 00: its inline tool says the same as the package, its setup check finds faults, the
+figure is current.
+"""
 
 import json
 from importlib import metadata
@@ -40,7 +42,9 @@ def test_setup_is_ready_here(capsys):
 
 @pytest.mark.parametrize("wanted", ["duckdb>=999", "no-such-package>=1.0"])
 def test_setup_names_the_package_that_is_missing_or_old(wanted, monkeypatch, capsys):
-    monkeypatch.setattr(metadata, "requires", lambda name: ["click>=1.0", wanted, "nor-this>=9; extra == 'dev'"])
+    monkeypatch.setattr(
+        metadata, "requires", lambda name: ["click>=1.0", wanted, "nor-this>=9; extra == 'dev'"]
+    )
     assert not n00.setup()
     out = capsys.readouterr().out
     assert f"✗  packages   missing or too old: {wanted.replace('>=', ' ')}. Run: pip install" in out
@@ -73,7 +77,9 @@ def headline() -> pd.DataFrame:
 def test_the_headline_figure_shows_every_step_and_the_cap(headline):
     axes = plots.headline_figure(headline).axes[0]
     assert [bar.get_height() for bar in axes.patches] == list(headline["exact"])
-    assert [bar.get_facecolor() for bar in axes.patches][2] != [bar.get_facecolor() for bar in axes.patches][3]
+    assert [bar.get_facecolor() for bar in axes.patches][2] != [
+        bar.get_facecolor() for bar in axes.patches
+    ][3]
     assert axes.get_yscale() == "log"
     assert [line.get_ydata()[0] for line in axes.lines] == [25_000]
 

@@ -1,4 +1,6 @@
-"""Notebook 01: what its inline cells compute is what the package computes; its figures show the data they are given."""
+"""Notebook 01: what its inline cells compute is what the package computes; its figures show the
+data they are given.
+"""
 
 import json
 from collections.abc import Callable
@@ -34,7 +36,13 @@ JSON = st.recursive(
 def inline(name: str) -> Callable:
     """A function that one of the notebook's inline cells defines."""
     nb = nbformat.read(ROOT / "notebooks" / "01_naive_measurement.ipynb", as_version=4)
-    names = {"json": json, "pd": pd, "to_json": to_json, "count_many": count_many, "count_tokens": count_tokens}
+    names = {
+        "json": json,
+        "pd": pd,
+        "to_json": to_json,
+        "count_many": count_many,
+        "count_tokens": count_tokens,
+    }
     for cell in nb.cells:
         if "inline" in cell.metadata.get("tags", []):
             exec(cell.source, names)
@@ -58,7 +66,9 @@ def test_the_inline_weights_are_the_audits():
     orders = classic_orders(100)
     shares = inline("weigh")(orders)
     whole = count_tokens(to_json(orders))
-    assert {f.key: f.tokens / whole for f in audit_weigh(fields_of(orders), "o200k_base")} == dict(shares["tokens"])
+    assert {f.key: f.tokens / whole for f in audit_weigh(fields_of(orders), "o200k_base")} == dict(
+        shares["tokens"]
+    )
 
 
 def title(ax: Axes) -> str:
@@ -70,7 +80,10 @@ def test_the_estimate_figure_draws_bars_from_1_to_each_ratio():
     scripts = pd.Series({"low": 0.25, "high": 4.0})
     formats = pd.DataFrame({"a": [1.5, 0.5], "b": [0.75, 1.25]}, index=["compact", "indent"])
     left, right = plots.estimate_figure(scripts, formats).axes
-    assert [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in left.patches] == [(1, 4.0), (1, 0.25)]
+    assert [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in left.patches] == [
+        (1, 4.0),
+        (1, 0.25),
+    ]
     ends = [[bar.get_x() + bar.get_width() for bar in bars] for bars in right.containers]
     assert ends == [[0.5, 1.5], [1.25, 0.75]]
     assert title(left) == "4 times too low to 4 times too high"

@@ -1,4 +1,6 @@
-"""What notebook 02 writes from scratch agrees with the package, and its figures are those of the headline table."""
+"""What notebook 02 writes from scratch agrees with the package, and its figures are those of the
+headline table.
+"""
 
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -22,9 +24,14 @@ for cell in NOTEBOOK.cells:
         exec(cell.source, INLINE)
 
 START = datetime(2026, 7, 1)
-# four orders a minute, every fifth without an amount, and amounts that meet the bounds below exactly
+# four orders a minute, every fifth without an amount, and amounts that meet the bounds below
+# exactly
 ORDERS = [
-    plain_order(n, placed_at=START + timedelta(minutes=n // 4), amount=None if n % 5 == 0 else Decimal(n % 7))
+    plain_order(
+        n,
+        placed_at=START + timedelta(minutes=n // 4),
+        amount=None if n % 5 == 0 else Decimal(n % 7),
+    )
     for n in range(1, 101)
 ]
 STORE = OrderStore(ORDERS)
@@ -60,13 +67,22 @@ def test_the_headline_of_the_notebook_is_that_of_the_table():
 
 MARCH_LOST = [("2026-01-01", "2026-03-31"), ("2026-04-01", "2026-07-01")]
 SHARED_DAY = [("2026-01-01", "2026-04-02"), ("2026-04-01", "2026-07-01")]
-JUNE = {"status": "refunded", "region": "central", "placed_after": "2026-06-01", "placed_before": "2026-07-01"}
+JUNE = {
+    "status": "refunded",
+    "region": "central",
+    "placed_after": "2026-06-01",
+    "placed_before": "2026-07-01",
+}
 
 
 @pytest.mark.parametrize(
     ("check", "answer", "starts"),
     [
-        (n02.exercise_1, {**n02.WAYS, "How much did we bill in each month?": "filter"}, "Not yet: think again about"),
+        (
+            n02.exercise_1,
+            {**n02.WAYS, "How much did we bill in each month?": "filter"},
+            "Not yet: think again about",
+        ),
         (n02.exercise_1, dict.fromkeys(n02.WAYS, ...), "Not tried yet."),
         (n02.exercise_2, [("2026-01-01", "2026-04-01"), ("2026-04-01", "2026-07-01")], "Correct:"),
         (n02.exercise_2, MARCH_LOST, "Not yet:"),
@@ -74,8 +90,16 @@ JUNE = {"status": "refunded", "region": "central", "placed_after": "2026-06-01",
         (n02.exercise_2, [("2026-01-01", "2026-07-01")], "Not yet:"),
         (n02.exercise_2, "January", "Not yet:"),
         (n02.exercise_3, {**JUNE, "min_amount": 500, "fields": "customer,amount"}, "Correct:"),
-        (n02.exercise_3, {**JUNE, "min_amount": 500}, "Not yet:"),  # the right rows, at far too many tokens
-        (n02.exercise_3, {**JUNE, "min_amount": 501, "limit": 1, "fields": "customer,amount"}, "Not yet:"),
+        (
+            n02.exercise_3,
+            {**JUNE, "min_amount": 500},
+            "Not yet:",
+        ),  # the right rows, at far too many tokens
+        (
+            n02.exercise_3,
+            {**JUNE, "min_amount": 501, "limit": 1, "fields": "customer,amount"},
+            "Not yet:",
+        ),
         (n02.exercise_3, {"state": "refunded"}, "Not yet:"),  # the API refuses it
     ],
 )

@@ -27,10 +27,17 @@ for cell in NOTEBOOK.cells:
 
 CURSORS = Cursors(["key"], clock=lambda: 0)
 POSITIONS = st.tuples(st.integers(0, 2**40), st.from_regex(r"ord_[0-9]{6}", fullmatch=True))
-BINDINGS = st.fixed_dictionaries({"tool": st.sampled_from("ab"), "status": st.sampled_from(["paid", None])})
+BINDINGS = st.fixed_dictionaries(
+    {"tool": st.sampled_from("ab"), "status": st.sampled_from(["paid", None])}
+)
 KEY_COLUMNS = ["placed_at", "order_id"]
-STORE = OrderStore(plain_order(n, placed_at=datetime(2026, 7, 1) + timedelta(minutes=n // 7)) for n in range(60))
-KEYS = sorted(((row["placed_at"], row["order_id"]) for row in STORE.page(limit=99, columns=KEY_COLUMNS)), reverse=True)
+STORE = OrderStore(
+    plain_order(n, placed_at=datetime(2026, 7, 1) + timedelta(minutes=n // 7)) for n in range(60)
+)
+KEYS = sorted(
+    ((row["placed_at"], row["order_id"]) for row in STORE.page(limit=99, columns=KEY_COLUMNS)),
+    reverse=True,
+)
 
 
 @given(st.integers())
@@ -91,7 +98,9 @@ def test_without_the_strict_reader_other_spellings_pass():
 
 def test_the_headline_of_the_notebook_is_that_of_the_table():
     with OrderStore.open() as store:
-        sizes = {step.step: step.exact for step in steps(store) if step.step in ("filtered", "capped")}
+        sizes = {
+            step.step: step.exact for step in steps(store) if step.step in ("filtered", "capped")
+        }
     assert all(f"{exact:,}" in NOTEBOOK.cells[0].source for exact in sizes.values())
 
 
@@ -108,9 +117,17 @@ TODAY, LATER = "today", "once old cursors have expired"
         (n03.exercise_2, {"tenant", "tool", "since", "channel", "limit"}, "Not yet:"),
         (n03.exercise_2, ..., "Not tried yet."),
         (n03.exercise_3, {TODAY: ["old", "new"], LATER: ["new"]}, "Correct:"),
-        (n03.exercise_3, {TODAY: ["new", "old"], LATER: ["new"]}, "Not yet:"),  # goes on signing with the old key
+        (
+            n03.exercise_3,
+            {TODAY: ["new", "old"], LATER: ["new"]},
+            "Not yet:",
+        ),  # goes on signing with the old key
         (n03.exercise_3, {TODAY: ["new"], LATER: ["new"]}, "Not yet:"),  # breaks the walks of today
-        (n03.exercise_3, {TODAY: ["old", "new"], LATER: ["old", "new"]}, "Not yet:"),  # never retires the key
+        (
+            n03.exercise_3,
+            {TODAY: ["old", "new"], LATER: ["old", "new"]},
+            "Not yet:",
+        ),  # never retires the key
         (n03.exercise_3, {TODAY: ["old", "new"], LATER: []}, "Not yet:"),
     ],
 )

@@ -1,4 +1,6 @@
-"""What notebook 04 writes from scratch agrees with the package, and its figures are those of the headline table."""
+"""What notebook 04 writes from scratch agrees with the package, and its figures are those of the
+headline table.
+"""
 
 import csv
 import io
@@ -27,7 +29,10 @@ for cell in NOTEBOOK.cells:
 # the rows of section 1: short texts without control characters, numbers, nothing
 PLAIN = st.text(st.characters(exclude_categories=["C"]), max_size=60)
 VALUES = st.none() | st.booleans() | st.integers() | PLAIN
-ROWS = st.lists(st.fixed_dictionaries(dict.fromkeys(("customer", "status", "amount", "note"), VALUES)), min_size=1)
+ROWS = st.lists(
+    st.fixed_dictionaries(dict.fromkeys(("customer", "status", "amount", "note"), VALUES)),
+    min_size=1,
+)
 COLOURS = st.sampled_from(["\x1b[31m", "\x1b[1;32m", "\x1b[m", "\x1b[0m"])
 
 
@@ -51,7 +56,9 @@ def test_cutting_from_scratch_is_what_cut_does(text, cap):
 def test_every_format_holds_every_row(rows):
     table = json.loads(INLINE["as_columns"](rows))
     assert [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]] == rows
-    as_text = [{name: "" if value is None else str(value) for name, value in row.items()} for row in rows]
+    as_text = [
+        {name: "" if value is None else str(value) for name, value in row.items()} for row in rows
+    ]
     assert list(csv.DictReader(io.StringIO(INLINE["as_csv"](rows)), strict=True)) == as_text
 
 

@@ -1,4 +1,6 @@
-"""What notebook 05 writes from scratch agrees with the package, and its figures are those of the headline table."""
+"""What notebook 05 writes from scratch agrees with the package, and its figures are those of the
+headline table.
+"""
 
 from itertools import islice
 from pathlib import Path
@@ -23,7 +25,11 @@ for cell in NOTEBOOK.cells:
 
 CURSORS = Cursors(["key"], clock=lambda: 1_782_907_200)
 ROW = st.fixed_dictionaries(
-    {"customer": st.text(max_size=30), "amount": st.integers(0, 10**6), "note": st.text(max_size=60)}
+    {
+        "customer": st.text(max_size=30),
+        "amount": st.integers(0, 10**6),
+        "note": st.text(max_size=60),
+    }
 )
 
 
@@ -31,9 +37,20 @@ def framed(size: int, more: bool):
     """A frame with a note and a cursor that come and go, as those of a tool do."""
 
     def frame(n):
-        cursor = CURSORS.sign((1_782_000_000 + n, f"ord_{n:06d}"), binding="") if more or n < size else None
-        note = f'"note":"The budget cut {size} rows to {n}. Pass next_cursor as cursor.",' if n < size else ""
-        return f'{{"total_matches":{size},"shown":{n},"items":[', f'],{note}"next_cursor":{to_json(cursor)}}}'
+        cursor = (
+            CURSORS.sign((1_782_000_000 + n, f"ord_{n:06d}"), binding="")
+            if more or n < size
+            else None
+        )
+        note = (
+            f'"note":"The budget cut {size} rows to {n}. Pass next_cursor as cursor.",'
+            if n < size
+            else ""
+        )
+        return (
+            f'{{"total_matches":{size},"shown":{n},"items":[',
+            f'],{note}"next_cursor":{to_json(cursor)}}}',
+        )
 
     return frame
 

@@ -1,4 +1,6 @@
-"""What notebook 06 writes from scratch agrees with the package: the window, and the tool of the take-away cell."""
+"""What notebook 06 writes from scratch agrees with the package: the window, and the tool of the
+take-away cell.
+"""
 
 import json
 from datetime import datetime, timedelta
@@ -57,7 +59,9 @@ FORMATS = st.sampled_from(["concise", "detailed"])
 
 def taken(rows: list[dict], budget: int, caller: str = "ana", clock=lambda: 0, key: bytes = b"key"):
     plain = json.loads(to_json(rows))
-    tools = TAKEN["order_tools"](plain, key=key, caller=caller, budget=budget, count=count_tokens, clock=clock)
+    tools = TAKEN["order_tools"](
+        plain, key=key, caller=caller, budget=budget, count=count_tokens, clock=clock
+    )
 
     def call(tool: str, **arguments) -> dict:
         text = tools(tool, arguments)
@@ -90,7 +94,9 @@ def walk(call, formats, **arguments) -> list[dict]:
     st.integers(600, 3000),
     FORMATS,
 )
-def test_the_taken_tool_finds_the_same_rows_in_the_same_order(account, status, least, limit, budget, view):
+def test_the_taken_tool_finds_the_same_rows_in_the_same_order(
+    account, status, least, limit, budget, view
+):
     if status not in {row["status"] for row in account}:
         status = None  # the taken tool knows only the statuses that it has seen
     package = workbook_tools(refilled(account), budget=budget)["search_orders"]
@@ -103,10 +109,14 @@ def test_the_taken_tool_finds_the_same_rows_in_the_same_order(account, status, l
 
 @settings(max_examples=40)
 @given(ACCOUNTS, st.integers(320, 700), st.lists(FORMATS, min_size=1, max_size=3))
-def test_no_result_of_the_taken_tool_is_over_its_budget_and_every_row_is_reached(account, budget, formats):
+def test_no_result_of_the_taken_tool_is_over_its_budget_and_every_row_is_reached(
+    account, budget, formats
+):
     call = taken(account, budget)
     rows = walk(lambda **a: call("search_orders", **a), formats)
-    newest_first = sorted(account, key=lambda row: (row["placed_at"], row["order_id"]), reverse=True)
+    newest_first = sorted(
+        account, key=lambda row: (row["placed_at"], row["order_id"]), reverse=True
+    )
     assert [row["status"] for row in rows] == [row["status"] for row in newest_first]
 
 
@@ -118,7 +128,11 @@ def test_a_cursor_that_was_tampered_with_is_refused_with_the_one_error(data):
     call = taken(TEN, 500)
     cursor = call("search_orders", limit=3)["next_cursor"]
     place = data.draw(st.integers(0, len(cursor)))
-    changed = cursor[:place] + data.draw(st.text(max_size=2)) + cursor[place + data.draw(st.integers(0, 2)) :]
+    changed = (
+        cursor[:place]
+        + data.draw(st.text(max_size=2))
+        + cursor[place + data.draw(st.integers(0, 2)) :]
+    )
     if changed != cursor:
         assert call("search_orders", limit=3, cursor=changed) == {"error": RESTART}
 
@@ -138,11 +152,17 @@ def test_a_cursor_is_good_for_its_query_its_caller_and_an_hour_only():
 
 def test_what_a_model_gets_wrong_is_an_error_result_and_a_host_an_exception():
     call = taken(TEN, 500)
-    assert "refunded" not in call("search_orders", status="lost")["error"]  # no order here has that status
+    assert (
+        "refunded" not in call("search_orders", status="lost")["error"]
+    )  # no order here has that status
     assert "status: use paid" in call("search_orders", status="lost")["error"]
     assert "response_format" in call("search_orders", response_format="full")["error"]
     assert "page" in call("search_orders", page=2)["error"]
-    for bad in ({"payload_ref": "pay_999999"}, {"payload_ref": "pay_000001", "offset": -1}, {"payload_ref": 5}):
+    for bad in (
+        {"payload_ref": "pay_999999"},
+        {"payload_ref": "pay_000001", "offset": -1},
+        {"payload_ref": 5},
+    ):
         assert "payload_ref" in call("get_order_payload", **bad)["error"]
     with pytest.raises(RuntimeError, match="budget of 20 tokens"):
         taken(TEN, 20)("search_orders")
@@ -177,7 +197,12 @@ MISTAKES = [
 
 def error_of(tool, arguments, budget=500) -> str:
     text = TAKEN["order_tools"](
-        json.loads(to_json(TEN)), key=b"key", caller="ana", budget=budget, count=count_tokens, clock=lambda: 0
+        json.loads(to_json(TEN)),
+        key=b"key",
+        caller="ana",
+        budget=budget,
+        count=count_tokens,
+        clock=lambda: 0,
     )(tool, arguments)
     text.encode()  # it can be sent: no lone surrogate
     assert count_tokens(text) <= budget
@@ -192,10 +217,21 @@ def test_a_mistake_is_a_short_error_that_says_what_to_use(tool, arguments, told)
 
 ANY_JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=9), inner, max_size=2),
+    lambda inner: (
+        st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=9), inner, max_size=2)
+    ),
     max_leaves=4,
 )
-NAMES = ["status", "min_amount", "limit", "cursor", "response_format", "payload_ref", "offset", "max_chars"]
+NAMES = [
+    "status",
+    "min_amount",
+    "limit",
+    "cursor",
+    "response_format",
+    "payload_ref",
+    "offset",
+    "max_chars",
+]
 
 
 @given(
@@ -204,7 +240,12 @@ NAMES = ["status", "min_amount", "limit", "cursor", "response_format", "payload_
 )
 def test_nothing_that_a_model_sends_raises_or_shows_python(tool, arguments):
     error = error_of(tool, arguments)
-    starts = ("Use search_orders", "Use a payload_ref", "response_format: use", "This cursor is not valid here.")
+    starts = (
+        "Use search_orders",
+        "Use a payload_ref",
+        "response_format: use",
+        "This cursor is not valid here.",
+    )
     assert len(error) <= 200 and (not error or error.startswith(starts) or TAKES in error)
 
 
@@ -215,7 +256,9 @@ def test_every_status_named_in_an_error_is_cut_with_it():
 
 def test_null_is_left_out_and_an_unknown_amount_meets_no_bound():
     call = taken([*TEN, plain_order(11, status="paid", amount=None)], 500)
-    left_out = call("search_orders", limit=None, status=None, min_amount=None, response_format=None, cursor=None)
+    left_out = call(
+        "search_orders", limit=None, status=None, min_amount=None, response_format=None, cursor=None
+    )
     assert left_out == call("search_orders") and left_out["total_matches"] == 11
     assert call("search_orders", min_amount=0)["total_matches"] == 10
 
@@ -235,7 +278,9 @@ def read_all(get, ref: str, size: int) -> str:
 @given(st.text(max_size=300).filter(lambda text: redact(text) == text), st.integers(-5, 120))
 def test_windows_from_scratch_give_back_the_text_of_the_package(text, size):
     account = [plain_order(1, raw_payload=text)]
-    assert read_all(lambda **a: taken(account, 400)("get_order_payload", **a), "pay_000001", size) == repaired(text)
+    assert read_all(
+        lambda **a: taken(account, 400)("get_order_payload", **a), "pay_000001", size
+    ) == repaired(text)
     with_window = [INLINE["window"](repaired(text), i, size) for i in (0, len(text) // 2)]
     for ours, offset in zip(with_window, (0, len(text) // 2), strict=True):
         if offset < max(len(text), 1):
@@ -254,13 +299,21 @@ def test_the_whole_account_comes_out_without_a_secret_and_in_the_packages_order(
         theirs = [json.loads(package.call({"limit": 50, "response_format": "detailed"}).text)]
         while len(theirs) < 5:
             cursor = theirs[-1]["next_cursor"]
-            theirs.append(json.loads(package.call({"limit": 50, "response_format": "detailed", "cursor": cursor}).text))
+            theirs.append(
+                json.loads(
+                    package.call(
+                        {"limit": 50, "response_format": "detailed", "cursor": cursor}
+                    ).text
+                )
+            )
     call = taken(account, 25_000)
     ours = walk(lambda **a: call("search_orders", **a), ["detailed"], limit=50)
     expected = [row for result in theirs for row in result["items"]]
     same = [a == b for a, b in zip(ours, expected, strict=False)]
     assert [row["order_id"] for row in ours[:250]] == [row["order_id"] for row in expected]
-    assert sum(same) >= 248  # the one with terminal colours and one with control characters are cleaned by the package
+    assert (
+        sum(same) >= 248
+    )  # the one with terminal colours and one with control characters are cleaned by the package
     for row in account[:40]:
         ref = row["order_id"].replace("ord", "pay")
         assert SECRET.search(row["raw_payload"])

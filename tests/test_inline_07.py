@@ -1,4 +1,6 @@
-"""What notebook 07 writes from scratch agrees with the package's sandbox where it may, and is as open as it says."""
+"""What notebook 07 writes from scratch agrees with the package's sandbox where it may, and is as
+open as it says.
+"""
 
 import contextlib
 import io
@@ -53,7 +55,11 @@ ACCOUNTS = st.lists(ORDERS, max_size=30, unique_by=lambda order: order["order_id
 def test_exec_and_the_sandbox_print_the_same(account):
     with OrderStore(account) as store:
         function = HostFunction(order_functions(store)["orders.rows"], "orders")
-        names = {"orders": type("Orders", (), {"rows": staticmethod(lambda **given: function.call([], given))})}
+        names = {
+            "orders": type(
+                "Orders", (), {"rows": staticmethod(lambda **given: function.call([], given))}
+            )
+        }
         for code in (program("code"), program("largest")):
             done = open_sandbox("python", {"orders.rows": function}).run(code)
             assert done.error is None
@@ -78,13 +84,19 @@ def test_exec_is_as_open_as_the_notebook_says(monkeypatch):
 
 def test_a_method_is_no_value_in_this_python_as_the_notebook_warns():
     sandbox = open_sandbox("python")
-    assert "AttributeError" in sandbox.run("rates = {'a': 1, 'b': 2}\nmax(rates, key=rates.get)").error
-    assert sandbox.run("rates = {'a': 1, 'b': 2}\nmax(rates, key=lambda name: rates[name])").value == "b"
+    assert (
+        "AttributeError" in sandbox.run("rates = {'a': 1, 'b': 2}\nmax(rates, key=rates.get)").error
+    )
+    assert (
+        sandbox.run("rates = {'a': 1, 'b': 2}\nmax(rates, key=lambda name: rates[name])").value
+        == "b"
+    )
 
 
 def test_the_headline_is_that_of_the_results():
     code, naive = (
-        load().set_index(["api", "question", "way"]).loc[("openai", "rate", way)] for way in ("code", "naive")
+        load().set_index(["api", "question", "way"]).loc[("openai", "rate", way)]
+        for way in ("code", "naive")
     )
     assert f"**{code.call_tokens + code.result_tokens} tokens**" in NOTEBOOK.cells[0].source
     assert f"{naive.result_tokens:,}" in NOTEBOOK.cells[0].source
@@ -106,11 +118,23 @@ HARM = {name for name, through in n07.HARM.items() if through}
     ("exercise", "answer", "said"),
     [
         (n07.exercise_1, ALL_MONTHS, "Correct"),
-        (n07.exercise_1, BY_MONTH + "max(counts, key=lambda month: counts[month][1] / counts[month][0])", "Correct"),
-        (n07.exercise_1, BY_MONTH + "max(counts, key=lambda month: counts[month][0])", "Not yet: the result does not"),
+        (
+            n07.exercise_1,
+            BY_MONTH + "max(counts, key=lambda month: counts[month][1] / counts[month][0])",
+            "Correct",
+        ),
+        (
+            n07.exercise_1,
+            BY_MONTH + "max(counts, key=lambda month: counts[month][0])",
+            "Not yet: the result does not",
+        ),
         (n07.exercise_1, "print('2026-01')", "Not yet: the rows come from"),
         (n07.exercise_1, EVERY_ORDER, "Not yet: the model would read: stopped at 2000 tokens"),
-        (n07.exercise_1, BY_MONTH + "print(counts)\nprint(counts)\nprint(counts)", "Not yet: the result has"),
+        (
+            n07.exercise_1,
+            BY_MONTH + "print(counts)\nprint(counts)\nprint(counts)",
+            "Not yet: the result has",
+        ),
         (n07.exercise_1, "sum(", "Not yet: the model would read: SyntaxError"),
         (n07.exercise_1, 5, "Not yet: give the code"),
         (n07.exercise_2, HARM, "Correct"),
@@ -120,7 +144,11 @@ HARM = {name for name, through in n07.HARM.items() if through}
         (n07.exercise_2, ..., "Not tried yet"),
         (n07.exercise_2, 7, "Not yet"),
         (n07.exercise_3, dict(n07.CHOICES), "Correct"),
-        (n07.exercise_3, n07.CHOICES | {"one order's payload": "code"}, "Not yet: think again about: one order's"),
+        (
+            n07.exercise_3,
+            n07.CHOICES | {"one order's payload": "code"},
+            "Not yet: think again about: one order's",
+        ),
         (n07.exercise_3, {"one order's payload": ...}, "Not tried yet"),
         (n07.exercise_3, "code", "Not yet"),
     ],
@@ -141,6 +169,8 @@ def test_the_names_of_the_exercises_are_those_of_the_checks():
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
 def test_a_child_without_an_environment_reads_its_parents():
     read_it = "import os, sys; sys.stdout.buffer.write(open(f'/proc/{os.getppid()}/environ', 'rb').read())"
-    child = subprocess.run([sys.executable, "-c", read_it], env={}, timeout=60, capture_output=True, check=True)
+    child = subprocess.run(
+        [sys.executable, "-c", read_it], env={}, timeout=60, capture_output=True, check=True
+    )
     assert child.stdout == Path("/proc/self/environ").read_bytes()
     assert n07.HARM[n07.KEY]

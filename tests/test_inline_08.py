@@ -1,4 +1,6 @@
-"""What notebook 08 writes from scratch agrees with the package, and fails where the notebook says that it does."""
+"""What notebook 08 writes from scratch agrees with the package, and fails where the notebook says
+that it does.
+"""
 
 from pathlib import Path
 
@@ -32,10 +34,16 @@ def changed(before, after):
 
 @st.composite
 def one_call_a_turn(draw):
-    """A history on OpenAI's format in which every turn asks for one long result, which the next turn has read."""
+    """A history on OpenAI's format in which every turn asks for one long result, which the next
+    turn has read.
+    """
     messages = [{"role": "user", "content": "Go on."}]
     for n, text in enumerate(draw(st.lists(LONG, min_size=1, max_size=12))):
-        call = {"id": f"call_{n}", "type": "function", "function": {"name": "search", "arguments": "{}"}}
+        call = {
+            "id": f"call_{n}",
+            "type": "function",
+            "function": {"name": "search", "arguments": "{}"},
+        }
         messages += [
             {"role": "assistant", "content": None, "tool_calls": [call]},
             {"role": "tool", "tool_call_id": f"call_{n}", "content": text},
@@ -68,13 +76,25 @@ def test_the_six_lines_do_nothing_on_anthropic(messages, n):
 
 def exchange(*ids):
     return [
-        {"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": "f", "input": {}} for id in ids]},
-        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": "row " * 99} for id in ids]},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": id, "name": "f", "input": {}} for id in ids],
+        },
+        {
+            "role": "user",
+            "content": [
+                {"type": "tool_result", "tool_use_id": id, "content": "row " * 99} for id in ids
+            ],
+        },
     ]
 
 
 def test_the_fix_for_anthropic_parts_a_call_from_its_result_and_the_package_does_not():
-    messages = [{"role": "user", "content": "Go on."}, *exchange("toolu_1"), *exchange("toolu_2", "toolu_3")]
+    messages = [
+        {"role": "user", "content": "Go on."},
+        *exchange("toolu_1"),
+        *exchange("toolu_2", "toolu_3"),
+    ]
     assert "toolu_1" in fault("anthropic", INLINE["keep_newest_users"](messages, 1))
     ours = clear_tool_results(messages, api="anthropic", keep=1, trigger=0, clear_at_least=0)
     assert fault("anthropic", ours) is None
@@ -82,7 +102,10 @@ def test_the_fix_for_anthropic_parts_a_call_from_its_result_and_the_package_does
 
 
 def test_the_six_lines_with_nothing_to_keep_clear_nothing():
-    messages = [{"role": "user", "content": "Go on."}, {"role": "tool", "tool_call_id": "call_1", "content": "row"}]
+    messages = [
+        {"role": "user", "content": "Go on."},
+        {"role": "tool", "tool_call_id": "call_1", "content": "row"},
+    ]
     assert INLINE["keep_newest"](messages, 0) == messages
 
 
@@ -137,8 +160,16 @@ GOOD = {
         (n08.exercise_1, (50_000, 9.4), "Not yet"),
         (n08.exercise_1, 42_500, "Not yet"),
         (n08.exercise_2, GOOD, "Correct"),
-        (n08.exercise_2, GOOD | {"issue_refund": "call again"}, "Not yet: what would happen if the model called issue"),
-        (n08.exercise_2, GOOD | {"ask_customer": "do not repeat"}, "Not yet: can the answer of ask_customer"),
+        (
+            n08.exercise_2,
+            GOOD | {"issue_refund": "call again"},
+            "Not yet: what would happen if the model called issue",
+        ),
+        (
+            n08.exercise_2,
+            GOOD | {"ask_customer": "do not repeat"},
+            "Not yet: can the answer of ask_customer",
+        ),
         (n08.exercise_2, list(GOOD.values()), "Not yet"),
         (n08.exercise_2, {}, "Not yet"),
         (n08.exercise_3, 12, "Correct"),

@@ -1,4 +1,6 @@
-"""What notebook 09 writes from scratch agrees with the package; its assistant, and how its answers are judged."""
+"""What notebook 09 writes from scratch agrees with the package; its assistant, and how its answers
+are judged.
+"""
 
 import json
 from collections import Counter
@@ -35,18 +37,24 @@ ROUNDS = st.lists(st.lists(CALL, min_size=1, max_size=4), max_size=4)
 
 
 def without_nulls(messages):
-    return [{name: value for name, value in message.items() if value is not None} for message in messages]
+    return [
+        {name: value for name, value in message.items() if value is not None}
+        for message in messages
+    ]
 
 
 @settings(max_examples=30)
 @given(ROUNDS, st.text(min_size=1, max_size=30))
 def test_the_loop_from_scratch_writes_the_history_of_the_packages_loop(rounds, answer):
-    # the same failing call is not run a third time by the package, and is by the loop from scratch: not drawn here
+    # the same failing call is not run a third time by the package, and is by the loop from scratch:
+    # not drawn here
     seen = Counter(map(to_json, (call for calls in rounds for call in calls)))
     rounds = [[call for call in calls if seen[to_json(call)] < 3] for calls in rounds]
     replies = [*(Reply(calls=calls) for calls in rounds if calls), Reply(answer)]
     by_hand = INLINE["ask"](INLINE["script"](*replies).openai(), QUESTION, TOOLS)
-    outcome = openai_loop.run(INLINE["script"](*replies).openai(), QUESTION, TOOLS, model="scripted")
+    outcome = openai_loop.run(
+        INLINE["script"](*replies).openai(), QUESTION, TOOLS, model="scripted"
+    )
     assert without_nulls(by_hand) == without_nulls(outcome.messages)
     assert len(QUESTION) == 1
 
@@ -55,7 +63,10 @@ def test_what_the_notebook_says_of_the_loop_from_scratch_is_so():
     no_tool = [Reply(calls=[("send_mail", {})]), Reply("Done.")]
     with pytest.raises(KeyError):
         INLINE["ask"](INLINE["script"](*no_tool).openai(), QUESTION, TOOLS)
-    assert openai_loop.run(INLINE["script"](*no_tool).openai(), QUESTION, TOOLS, model="scripted").text == "Done."
+    assert (
+        openai_loop.run(INLINE["script"](*no_tool).openai(), QUESTION, TOOLS, model="scripted").text
+        == "Done."
+    )
     cut = Reply(calls=[("weather", {"city": "Hanoi"})], arguments_cut=5)
     assert INLINE["ask"](INLINE["script"](cut).openai(), QUESTION, TOOLS)[-1]["role"] == "assistant"
     restless = ScriptedModel(lambda messages: Reply(calls=[("weather", {"city": "Hanoi"})]))
@@ -64,17 +75,26 @@ def test_what_the_notebook_says_of_the_loop_from_scratch_is_so():
 
 
 @settings(max_examples=30)
-@given(st.lists(CALL, min_size=1, max_size=4), st.sampled_from(["tidy", "whole", "characters", "empty_id"]))
+@given(
+    st.lists(CALL, min_size=1, max_size=4),
+    st.sampled_from(["tidy", "whole", "characters", "empty_id"]),
+)
 def test_pieces_by_index_make_the_calls_of_the_package_where_servers_are_tidy(calls, style):
     model = ScriptedModel(lambda messages: Reply(calls=calls), fragments=style)
-    chunks = list(model.openai().chat.completions.create(model="scripted", messages=QUESTION, stream=True))
+    chunks = list(
+        model.openai().chat.completions.create(model="scripted", messages=QUESTION, stream=True)
+    )
     ours = [call["function"] for call in assemble("openai", chunks).message["tool_calls"]]
-    by_index = [(name, repair(arguments)) for name, arguments in INLINE["by_index"](chunks)]  # halves of an emoji join
+    by_index = [
+        (name, repair(arguments)) for name, arguments in INLINE["by_index"](chunks)
+    ]  # halves of an emoji join
     assert by_index == [(call["name"], call["arguments"]) for call in ours]
 
 
 def test_every_style_of_the_notebooks_table_is_shown():
-    shown = next(cell for cell in NOTEBOOK.cells if "def verdict" in cell.source).outputs[1]["data"]["text/plain"]
+    shown = next(cell for cell in NOTEBOOK.cells if "def verdict" in cell.source).outputs[1][
+        "data"
+    ]["text/plain"]
     assert [line.split()[0] for line in shown.splitlines()[1:]] == list(STYLES)
 
 
@@ -111,11 +131,26 @@ def test_the_assistant_spends_the_declared_seconds_of_each_call_that_is_run():
         ("weather", {"city": "Hanoi"}, "summary", "Light rain in Hanoi, 31 degrees."),
         ("time", {"city": "Osaka"}, "local_time", "2026-07-01 21:00"),
         ("currency", {"amount": 100, "from_code": "EUR", "to_code": "VND"}, "to_amount", 3_125_000),
-        ("currency", {"amount": 1, "from_code": "EUR", "to_code": "VDN"}, "error", 'There is no rate for "VDN". '),
-        ("search_blog", {"query": "SMALL"}, "posts", [{"post_id": 12, "title": "Lamps for small rooms"}]),
+        (
+            "currency",
+            {"amount": 1, "from_code": "EUR", "to_code": "VDN"},
+            "error",
+            'There is no rate for "VDN". ',
+        ),
+        (
+            "search_blog",
+            {"query": "SMALL"},
+            "posts",
+            [{"post_id": 12, "title": "Lamps for small rooms"}],
+        ),
         ("search_blog", {"query": "ships"}, "summary", '0 of 3 posts have "ships" in the title.'),
         ("get_blog", {"post_id": 12}, "title", "Lamps for small rooms"),
-        ("get_blog", {"post_id": 1}, "error", "There is no post 1. Use a post_id that search_blog returned."),
+        (
+            "get_blog",
+            {"post_id": 1},
+            "error",
+            "There is no post 1. Use a post_id that search_blog returned.",
+        ),
     ],
 )
 def test_the_assistant_says_the_same_in_every_run(name, arguments, field, value):

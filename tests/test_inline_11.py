@@ -1,4 +1,6 @@
-"""What notebook 11 writes from scratch agrees with the package where it is right, and its exercises are judged."""
+"""What notebook 11 writes from scratch agrees with the package where it is right, and its exercises
+are judged.
+"""
 
 import ast
 import json
@@ -57,11 +59,18 @@ def test_the_weeks_code_gives_the_same_answer(both):
     st.booleans(),
     st.integers(1, 60),
     st.sampled_from(
-        ["len(page['items'])", "page['total']", "[t['task_id'] for t in page['items']]", "page['items'][:2]"]
+        [
+            "len(page['items'])",
+            "page['total']",
+            "[t['task_id'] for t in page['items']]",
+            "page['items'][:2]",
+        ]
     ),
 )
 def test_code_gives_the_same_value_in_both(both, team, overdue, limit, value):
-    mine, theirs = both(f"page = crm.list_tasks(team={team!r}, overdue={overdue}, limit={limit})\n{value}")
+    mine, theirs = both(
+        f"page = crm.list_tasks(team={team!r}, overdue={overdue}, limit={limit})\n{value}"
+    )
     assert mine == theirs
 
 

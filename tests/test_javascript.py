@@ -1,4 +1,6 @@
-"""The JavaScript sandbox: what code finds there, what comes back of it, and what is left behind: nothing."""
+"""The JavaScript sandbox: what code finds there, what comes back of it, and what is left behind:
+nothing.
+"""
 
 import os
 import sys
@@ -25,7 +27,14 @@ class Refused(ToolError, PermissionError):
 def rows(count: int = 3, region: str = "EMEA") -> list[dict]:
     """Rows of six keys."""
     return [
-        {"id": i, "region": region, "customer": f"customer {i}", "status": "open", "amount": i / 4, "note": "fine"}
+        {
+            "id": i,
+            "region": region,
+            "customer": f"customer {i}",
+            "status": "open",
+            "amount": i / 4,
+            "note": "fine",
+        }
         for i in range(count)
     ]
 
@@ -36,7 +45,10 @@ def salary(name: str) -> int:
 
 
 def sandbox(*functions, **options):
-    made = {f"crm.{function.__name__}": HostFunction(function, "crm") for function in (rows, salary, *functions)}
+    made = {
+        f"crm.{function.__name__}": HostFunction(function, "crm")
+        for function in (rows, salary, *functions)
+    }
     return open_sandbox("javascript", made, **options)
 
 
@@ -56,7 +68,9 @@ def children():
     found = []
     for folder in Path("/proc").iterdir():
         try:
-            parent = int((folder / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1])
+            parent = int(
+                (folder / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[1]
+            )
             if parent == os.getpid() and b"javascript_child" in (folder / "cmdline").read_bytes():
                 found.append(folder)
         except (OSError, ValueError, IndexError):  # no process, or one that has just ended
@@ -91,7 +105,9 @@ def test_arguments_by_name_and_by_place():
 
 
 def test_calls_at_once_come_back_in_order():
-    assert value("return (await Promise.all([3, 1, 2].map(n => crm.rows(n)))).map(rows => rows.length)") == [3, 1, 2]
+    assert value(
+        "return (await Promise.all([3, 1, 2].map(n => crm.rows(n)))).map(rows => rows.length)"
+    ) == [3, 1, 2]
 
 
 def test_calls_that_are_not_awaited_are_made_before_the_run_ends():
@@ -130,7 +146,10 @@ def test_errors_of_the_host_can_be_caught_and_told_apart():
         ),
         ("let a = 1;\nlet b = ;", "SyntaxError: Unexpected token ';' (line 2: let b = ;)"),
         ("let a = 1;\nif (a) {\n  a = 2;", "SyntaxError: Unexpected end of input (line 3: a = 2;)"),
-        ("return reports.list()", "ReferenceError: reports is not defined (line 1: return reports.list())"),
+        (
+            "return reports.list()",
+            "ReferenceError: reports is not defined (line 1: return reports.list())",
+        ),
     ],
 )
 def test_errors_have_the_line_of_the_model_s_own_code(code, error):
@@ -147,8 +166,14 @@ def test_nothing_runs_of_code_with_a_syntax_error():
     [
         ("'a', 1, true, null, undefined, NaN", "a 1 true null undefined NaN"),
         ("{a: [1, {b: 2}]}, [1, 2]", '{"a":[1,{"b":2}]} [1,2]'),
-        ("new Map([['a', 1]]), new Set([1, 2]), 10n, new Date(0)", '{"a":1} [1,2] 10 1970-01-01T00:00:00.000Z'),
-        ("new TypeError('no'), {error: new Error('x')}, () => 1", 'TypeError: no {"error":"Error: x"} [function]'),
+        (
+            "new Map([['a', 1]]), new Set([1, 2]), 10n, new Date(0)",
+            '{"a":1} [1,2] 10 1970-01-01T00:00:00.000Z',
+        ),
+        (
+            "new TypeError('no'), {error: new Error('x')}, () => 1",
+            'TypeError: no {"error":"Error: x"} [function]',
+        ),
         ("", ""),
     ],
 )
@@ -180,8 +205,14 @@ def test_an_infinity_and_a_promise_are_errors_and_not_null_and_nothing():
 
 
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | st.floats(-1e15, 1e15) | st.text(),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53) + 1, 2**53 - 1)
+    | st.floats(-1e15, 1e15)
+    | st.text(),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4)
+    ),
 )
 
 
@@ -217,9 +248,14 @@ def test_functions_registered_between_runs_are_there():
 
 def test_a_namespace_that_javascript_needs_itself_is_refused():
     function = HostFunction(rows, "weak")
-    function.namespace, function.path = "WeakMap", "WeakMap.rows"  # such names are refused, as far as they are known
+    function.namespace, function.path = (
+        "WeakMap",
+        "WeakMap.rows",
+    )  # such names are refused, as far as they are known
     with open_sandbox("javascript", {"WeakMap.rows": function}) as opened:
-        assert "the namespace WeakMap is JavaScript's own" in opened.run("return WeakMap.rows()").error
+        assert (
+            "the namespace WeakMap is JavaScript's own" in opened.run("return WeakMap.rows()").error
+        )
 
 
 def test_what_was_printed_before_the_time_was_over_is_kept():
@@ -253,7 +289,9 @@ def test_the_process_knows_no_environment_and_ends_with_the_run(monkeypatch):
 
     def look() -> int:
         """Looks at the process that called."""
-        seen.extend(((child / "environ").read_bytes(), os.readlink(child / "cwd")) for child in children())
+        seen.extend(
+            ((child / "environ").read_bytes(), os.readlink(child / "cwd")) for child in children()
+        )
         return len(seen)
 
     assert value("return await crm.look()", look) == 1
@@ -273,25 +311,41 @@ def test_files_are_read_in_windows_and_only_by_their_names(tmp_path):
     try { await files.read("folder") } catch (e) { error = e.name }
     return [await files.list(), parts, error];
     """
-    expected = [["a.txt", "b.bin"], ["0123456789", "89", "234", "", "\ufffd\ufffdab"], "LookupError"]
+    expected = [
+        ["a.txt", "b.bin"],
+        ["0123456789", "89", "234", "", "\ufffd\ufffdab"],
+        "LookupError",
+    ]
     assert value(code, files=tmp_path) == expected
     assert value("return typeof files") == "undefined"
 
 
 def test_a_large_file_is_read_whole(tmp_path):
-    (tmp_path / "rows.json").write_text("[" + ",".join(['{"note":"ä fine note"}'] * 200_000) + "]", encoding="utf-8")
-    assert value("return JSON.parse(await files.read('rows.json')).length", files=tmp_path) == 200_000
+    (tmp_path / "rows.json").write_text(
+        "[" + ",".join(['{"note":"ä fine note"}'] * 200_000) + "]", encoding="utf-8"
+    )
+    assert (
+        value("return JSON.parse(await files.read('rows.json')).length", files=tmp_path) == 200_000
+    )
 
 
 def test_not_a_number_is_no_argument():
-    """As null it would leave the argument out, and a filter that came to nothing would let everything through."""
-    assert "count is NaN, which is no argument (line 1" in run("return await crm.rows({count: undefined * 2})").error
+    """As null it would leave the argument out, and a filter that came to nothing would let
+    everything through.
+    """
+    assert (
+        "count is NaN, which is no argument (line 1"
+        in run("return await crm.rows({count: undefined * 2})").error
+    )
 
 
 @pytest.mark.parametrize(
     ("code", "told"),
     [
-        ("let n = 0; ['a', 'b'].forEach(async (x) => { await crm.salary({name: x}); n++ }); return n", True),
+        (
+            "let n = 0; ['a', 'b'].forEach(async (x) => { await crm.salary({name: x}); n++ }); return n",
+            True,
+        ),
         ("async function main() { await crm.salary({name: 'a'}); }\nmain()", True),
         ("async function main() { console.log((await crm.rows()).length); }\nmain()", False),
         ("return (await Promise.all([crm.rows(), crm.rows()])).length", False),
@@ -333,4 +387,7 @@ def test_an_argument_that_would_vanish_is_an_error_and_undefined_is_left_out(val
     with open_sandbox("javascript", {"crm.rows": HostFunction(rows, "crm")}) as sandbox:
         assert told in sandbox.run(f"return await crm.rows({{owner: {value}}})").error
         assert sandbox.run("return await crm.rows({owner: undefined})").value == "of None"
-        assert sandbox.run("return await crm.rows({owner: new Date(0)})").value == "of 1970-01-01T00:00:00.000Z"
+        assert (
+            sandbox.run("return await crm.rows({owner: new Date(0)})").value
+            == "of 1970-01-01T00:00:00.000Z"
+        )

@@ -47,7 +47,11 @@ def test_a_file_works_in_another_project(tmp_path, name):
         shutil.copy(SOURCE / "results" / f"{file}.py", folder)
     code = f"import sys; sys.modules['toolresults'] = None\nfrom theirs.fits import {name}\n{USE[name]}"
     run = subprocess.run(
-        [sys.executable, "-X", "utf8", "-c", code], cwd=tmp_path, capture_output=True, encoding="utf-8", check=False
+        [sys.executable, "-X", "utf8", "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     assert run.stderr == ""
     assert run.stdout.startswith(PRINTS[name])
@@ -57,7 +61,9 @@ def test_code_mode_works_in_another_project(tmp_path):
     """With `results/` and the four files beside it that the README names."""
     theirs = tmp_path / "theirs"
     for folder in ("codemode", "results"):
-        shutil.copytree(SOURCE / folder, theirs / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(
+            SOURCE / folder, theirs / folder, ignore=shutil.ignore_patterns("__pycache__")
+        )
     for file in ("arguments", "plain", "tokens", "tools"):
         shutil.copy(SOURCE / f"{file}.py", theirs)
     (theirs / "__init__.py").touch()
@@ -73,6 +79,10 @@ def test_code_mode_works_in_another_project(tmp_path):
                 print(registry.tools()[1].call({"code": code}).text)
     """
     run = subprocess.run(
-        [sys.executable, "-X", "utf8", "-c", code], cwd=tmp_path, capture_output=True, encoding="utf-8", check=False
+        [sys.executable, "-X", "utf8", "-c", code],
+        cwd=tmp_path,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
     )
     assert (run.stdout.split(), run.stderr) == (['{"value":3}'] * 2, "")

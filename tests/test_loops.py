@@ -1,4 +1,6 @@
-"""Both loops, each driven by its real SDK client against the scripted model, streamed and not (cases 25 to 37)."""
+"""Both loops, each driven by its real SDK client against the scripted model, streamed and not
+(cases 25 to 37).
+"""
 
 import asyncio
 import io
@@ -87,7 +89,8 @@ def get_blog(id: Whole) -> dict:
     return {"id": id, "body": "Ship small."}
 
 
-# ---- the six steps ----------------------------------------------------------------------------------------------
+# ---- the six steps
+# ----------------------------------------------------------------------------------------------
 
 
 @APIS
@@ -97,8 +100,14 @@ def test_one_question_makes_four_messages_and_two_model_calls(api, stream):
     question = [{"role": "user", "content": "Weather in Huế?"}]
     outcome = run(api, model, question, [Tool(weather)], stream=stream)
     assert (outcome.text, outcome.stop, outcome.turns) == ("Clear in Huế.", "answer", 2)
-    assert outcome.reasons == {"openai": ("tool_calls", "stop"), "anthropic": ("tool_use", "end_turn")}[api]
-    roles = {"openai": ["user", "assistant", "tool", "assistant"], "anthropic": ["user", "assistant"] * 2}[api]
+    assert (
+        outcome.reasons
+        == {"openai": ("tool_calls", "stop"), "anthropic": ("tool_use", "end_turn")}[api]
+    )
+    roles = {
+        "openai": ["user", "assistant", "tool", "assistant"],
+        "anthropic": ["user", "assistant"] * 2,
+    }[api]
     assert [message["role"] for message in outcome.messages] == roles
     assert results(api, outcome.messages) == ['{"city":"Huế","sky":"clear"}']
     assert len(question) == 1, "the caller's list is not changed"
@@ -114,9 +123,15 @@ def test_a_call_can_depend_on_the_result_of_another(api, stream):
         if not told:
             return Reply(calls=[("search_blog", {"query": "release"})])
         found = json.loads(told[-1])
-        return Reply(calls=[("get_blog", {"id": found[0]["id"]})]) if isinstance(found, list) else Reply(found["body"])
+        return (
+            Reply(calls=[("get_blog", {"id": found[0]["id"]})])
+            if isinstance(found, list)
+            else Reply(found["body"])
+        )
 
-    outcome = run(api, ScriptedModel(policy), "Find it.", [Tool(search_blog), Tool(get_blog)], stream=stream)
+    outcome = run(
+        api, ScriptedModel(policy), "Find it.", [Tool(search_blog), Tool(get_blog)], stream=stream
+    )
     assert (outcome.text, outcome.turns) == ("Ship small.", 3)
 
 
@@ -132,14 +147,19 @@ def test_parallel_calls_run_in_parallel_and_are_all_answered_in_order(api, strea
         ended[number].set()
         return f"part {number}"
 
-    model = script(Reply("On it.", calls=[("part", {"number": n}) for n in range(10)]), Reply("Done."))
+    model = script(
+        Reply("On it.", calls=[("part", {"number": n}) for n in range(10)]), Reply("Done.")
+    )
     outcome = run(api, model, "All parts.", [Tool(part)], stream=stream, at_once=10)
     assert results(api, outcome.messages) == [f"part {n}" for n in range(10)]
     ids = [call.id for call in calls_of(api, outcome.messages[1])]
     assert [id for message in outcome.messages for id in answered(api, message)] == ids
     if api == "anthropic":
         answers = outcome.messages[2]["content"]
-        assert len(outcome.messages) == 4 and [block["type"] for block in answers] == ["tool_result"] * 10
+        assert (
+            len(outcome.messages) == 4
+            and [block["type"] for block in answers] == ["tool_result"] * 10
+        )
     else:
         assert [message["role"] for message in outcome.messages[2:-1]] == ["tool"] * 10
 
@@ -147,9 +167,16 @@ def test_parallel_calls_run_in_parallel_and_are_all_answered_in_order(api, strea
 @APIS
 def test_a_question_may_follow_and_sees_the_results_before_it(api):
     tools = [Tool(weather)]
-    first = run(api, script(Reply(calls=[("weather", {"city": "Bonn"})]), Reply("Clear.")), "Weather?", tools)
+    first = run(
+        api,
+        script(Reply(calls=[("weather", {"city": "Bonn"})]), Reply("Clear.")),
+        "Weather?",
+        tools,
+    )
     model = ScriptedModel(lambda messages: Reply(results(api, messages)[-1]))
-    again = run(api, model, [*first.messages, {"role": "user", "content": "Which city was that?"}], tools)
+    again = run(
+        api, model, [*first.messages, {"role": "user", "content": "Which city was that?"}], tools
+    )
     assert (again.text, again.turns) == ('{"city":"Bonn","sky":"clear"}', 1)
     assert again.messages[:4] == first.messages
 
@@ -157,10 +184,14 @@ def test_a_question_may_follow_and_sees_the_results_before_it(api):
 @APIS
 def test_the_system_prompt_is_in_each_request_and_not_in_the_history(api):
     model = script(Reply(calls=[("weather", {"city": "Bonn"})]), Reply("Clear."))
-    outcome = run(api, model, "Weather?", [Tool(weather)], system="Be brief.", options={"metadata": {}})
+    outcome = run(
+        api, model, "Weather?", [Tool(weather)], system="Be brief.", options={"metadata": {}}
+    )
     for body in model.requests:
         said = body["system"] if api == "anthropic" else body["messages"][0]
-        assert said == ("Be brief." if api == "anthropic" else {"role": "system", "content": "Be brief."})
+        assert said == (
+            "Be brief." if api == "anthropic" else {"role": "system", "content": "Be brief."}
+        )
         assert body["metadata"] == {}
     assert "Be brief." not in json.dumps(outcome.messages)
 
@@ -170,7 +201,12 @@ def test_max_steps_ends_with_a_history_that_can_go_on(api):
     sent = Sent()
     model = ScriptedModel(lambda messages: Reply(calls=[("send", {"text": str(len(messages))})]))
     outcome = run(api, model, "Go.", [sent.tool], max_steps=3)
-    assert (outcome.stop, outcome.turns, len(model.requests), len(sent.ran)) == ("max_steps", 3, 3, 3)
+    assert (outcome.stop, outcome.turns, len(model.requests), len(sent.ran)) == (
+        "max_steps",
+        3,
+        3,
+        3,
+    )
     assert results(api, outcome.messages)[-1] == f"sent {sent.ran[-1]}"
     assert stays_usable(api, outcome)
     assert run(api, ScriptedModel(model.policy), "Go.", [sent.tool]).turns == 10
@@ -178,7 +214,8 @@ def test_max_steps_ends_with_a_history_that_can_go_on(api):
         run(api, model, "Go.", [], max_steps=0)
 
 
-# ---- stop reasons -----------------------------------------------------------------------------------------------
+# ---- stop reasons
+# -----------------------------------------------------------------------------------------------
 
 CALL = [("send", {"text": "hello"})]
 ENDS = [
@@ -198,7 +235,12 @@ ENDS = [
     ("anthropic", Reply("", stop="refusal"), "refusal", 0),
     ("anthropic", Reply("Hi.", calls=CALL, stop="refusal"), "refusal", 0),
     ("anthropic", Reply("Hi.", stop="model_context_window_exceeded"), "context_window", 0),
-    ("anthropic", Reply("Hi.", calls=CALL, stop="model_context_window_exceeded"), "context_window", 0),
+    (
+        "anthropic",
+        Reply("Hi.", calls=CALL, stop="model_context_window_exceeded"),
+        "context_window",
+        0,
+    ),
 ]
 
 
@@ -245,14 +287,27 @@ def test_a_reply_that_was_cut_is_asked_for_once_more_with_a_larger_limit(api, st
     sent, ledger, events = Sent(), Ledger(), []
     text = "a long text " * 40
     model = ScriptedModel(
-        lambda messages: Reply("Done.") if results(api, messages) else Reply(calls=[("send", {"text": text})])
+        lambda messages: (
+            Reply("Done.") if results(api, messages) else Reply(calls=[("send", {"text": text})])
+        )
     )
-    outcome = run(api, model, "Send.", [sent.tool], stream=stream, max_tokens=60, ledger=ledger, on_event=events.append)
+    outcome = run(
+        api,
+        model,
+        "Send.",
+        [sent.tool],
+        stream=stream,
+        max_tokens=60,
+        ledger=ledger,
+        on_event=events.append,
+    )
     name = {"openai": "max_completion_tokens", "anthropic": "max_tokens"}[api]
     assert [body[name] for body in model.requests] == [60, 240, 60]
     assert (outcome.stop, outcome.turns, sent.ran) == ("answer", 2, [text])
     assert len(outcome.messages) == 4, "what was cut is not in the history"
-    assert [turn.usage.output for turn in ledger.turns][0] <= 60 and len(ledger.turns) == 3, "but it is in the bill"
+    assert [turn.usage.output for turn in ledger.turns][0] <= 60 and len(ledger.turns) == 3, (
+        "but it is in the bill"
+    )
     assert {"event": "retry", "turn": 1, "max_tokens": 240} in events
 
 
@@ -265,7 +320,10 @@ def test_half_an_argument_is_never_run_and_the_session_goes_on(api, stream, cut)
     def policy(messages):
         told = results(api, messages)
         if not told:
-            return Reply(calls=[("send", {"text": "whole"}), ("send", {"text": "hello there"})], arguments_cut=cut)
+            return Reply(
+                calls=[("send", {"text": "whole"}), ("send", {"text": "hello there"})],
+                arguments_cut=cut,
+            )
         return Reply(calls=[("send", {"text": "short"})]) if len(told) < 3 else Reply("Sent.")
 
     model = ScriptedModel(policy)
@@ -275,7 +333,10 @@ def test_half_an_argument_is_never_run_and_the_session_goes_on(api, stream, cut)
     assert "cut off at the limit of tokens" in first and "cut off at the limit of tokens" in second
     assert len(model.requests) == 4, "one retry, and no more"
     if api == "openai":  # servers that parse the arguments of a history must be able to
-        assert all(isinstance(json.loads(call.arguments), dict) for call in calls_of(api, outcome.messages[1]))
+        assert all(
+            isinstance(json.loads(call.arguments), dict)
+            for call in calls_of(api, outcome.messages[1])
+        )
     assert stays_usable(api, outcome)
 
 
@@ -290,7 +351,8 @@ def test_a_larger_limit_that_the_server_refuses_is_no_error(api):
     assert run(api, big, "A story.", [], max_tokens=20_000).text.startswith("Once upon")
 
 
-# ---- tool_choice ------------------------------------------------------------------------------------------------
+# ---- tool_choice
+# ------------------------------------------------------------------------------------------------
 
 OPENAI_TOOL = {"type": "function", "function": {"name": "send"}}
 ALLOWED = {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [OPENAI_TOOL]}}
@@ -306,7 +368,12 @@ CHOICES = [
     ("anthropic", "required", {"type": "any"}, {"type": "auto"}),
     ("anthropic", "any", {"type": "any"}, {"type": "auto"}),
     ("anthropic", "send", {"type": "tool", "name": "send"}, {"type": "auto"}),
-    ("anthropic", {"type": "tool", "name": "send"}, {"type": "tool", "name": "send"}, {"type": "auto"}),
+    (
+        "anthropic",
+        {"type": "tool", "name": "send"},
+        {"type": "tool", "name": "send"},
+        {"type": "auto"},
+    ),
 ]
 
 
@@ -314,8 +381,12 @@ CHOICES = [
 @STREAMS
 def test_a_choice_of_tools_is_forced_on_the_first_turn_only(api, choice, first, second, stream):
     sent = Sent()
-    model = ScriptedModel(lambda messages: Reply("Done.") if results(api, messages) else Reply(calls=CALL))
-    outcome = run(api, model, "Send.", [sent.tool, Tool(weather)], tool_choice=choice, stream=stream)
+    model = ScriptedModel(
+        lambda messages: Reply("Done.") if results(api, messages) else Reply(calls=CALL)
+    )
+    outcome = run(
+        api, model, "Send.", [sent.tool, Tool(weather)], tool_choice=choice, stream=stream
+    )
     assert [body["tool_choice"] for body in model.requests] == [first, second]
     assert (outcome.stop, outcome.text, sent.ran) == ("answer", "Done.", ["hello"])
 
@@ -324,7 +395,9 @@ def test_a_choice_of_tools_is_forced_on_the_first_turn_only(api, choice, first, 
 def test_none_means_no_tool_at_all(api):
     model = script(Reply("From memory."))
     outcome = run(api, model, "Hello.", [Tool(weather)], tool_choice="none", parallel=False)
-    assert model.requests[0]["tool_choice"] == {"openai": "none", "anthropic": {"type": "none"}}[api]
+    assert (
+        model.requests[0]["tool_choice"] == {"openai": "none", "anthropic": {"type": "none"}}[api]
+    )
     assert (outcome.text, outcome.turns) == ("From memory.", 1)
     bare = script(Reply("Hi."))
     run(api, bare, "Hello.", [])
@@ -344,11 +417,14 @@ def test_one_call_at_a_time_can_be_asked_for(api):
             assert body["tool_choice"] == {"type": choice, "disable_parallel_tool_use": True}
 
 
-# ---- streams and arguments --------------------------------------------------------------------------------------
+# ---- streams and arguments
+# --------------------------------------------------------------------------------------
 
 
 @APIS
-@pytest.mark.parametrize("fragments", ["tidy", "characters", "arguments_first", "empty_id", "no_index", "extras"])
+@pytest.mark.parametrize(
+    "fragments", ["tidy", "characters", "arguments_first", "empty_id", "no_index", "extras"]
+)
 def test_a_stream_makes_the_same_session_as_whole_replies(api, fragments):
     replies = [
         Reply("Việt 🎉", calls=[("weather", {"city": "Việt \ud83c\udf89"})], thinking="Hm."),
@@ -370,7 +446,11 @@ def test_the_caller_is_told_what_happens(api, stream):
     run(api, model, "Weather?", [Tool(weather)], stream=stream, on_event=events.append)
     said = "".join(event["text"] for event in events if event["event"] == "text")
     assert said == ("Looking.Clear." if stream else "")
-    steps = [(event["event"], event["turn"], event.get("name")) for event in events if event["event"] != "text"]
+    steps = [
+        (event["event"], event["turn"], event.get("name"))
+        for event in events
+        if event["event"] != "text"
+    ]
     assert steps == [("calling", 1, "weather"), ("answered", 1, "weather"), ("stop", 2, None)]
     assert [event.get("status") for event in events if event["event"] == "answered"] == ["ok"]
 
@@ -417,7 +497,9 @@ def test_half_an_emoji_breaks_no_request(api):
         """Says it back."""
         return "cut in half: \ud83c"
 
-    model = script(Reply(calls=[("echo", '{"text": "\\ud83c"}')]), Reply("So it is \ud83c."), Reply("Yes."))
+    model = script(
+        Reply(calls=[("echo", '{"text": "\\ud83c"}')]), Reply("So it is \ud83c."), Reply("Yes.")
+    )
     outcome = run(api, model, "Go.", [Tool(echo)])
     assert results(api, outcome.messages) == ["cut in half: \ufffd"]
     assert stays_usable(api, outcome)
@@ -427,14 +509,20 @@ def test_half_an_emoji_breaks_no_request(api):
 def test_thinking_goes_back_as_it_came(stream):
     """The scripted model refuses a thinking block that was changed or dropped (case 30)."""
     model = script(
-        Reply("", calls=CALL, thinking="First …\n"), Reply("", calls=CALL, thinking="Then …"), Reply("Done.")
+        Reply("", calls=CALL, thinking="First …\n"),
+        Reply("", calls=CALL, thinking="Then …"),
+        Reply("Done."),
     )
     outcome = run("anthropic", model, "Go.", [Sent().tool], stream=stream)
     assert outcome.turns == 3
-    assert [block["thinking"] for m in outcome.messages for block in blocks(m, "thinking")] == ["First …\n", "Then …"]
+    assert [block["thinking"] for m in outcome.messages for block in blocks(m, "thinking")] == [
+        "First …\n",
+        "Then …",
+    ]
 
 
-# ---- failures ---------------------------------------------------------------------------------------------------
+# ---- failures
+# ---------------------------------------------------------------------------------------------------
 
 
 @APIS
@@ -454,7 +542,11 @@ def test_an_error_that_stays_is_raised_with_what_was_done(api):
     with pytest.raises(kinds[api]) as caught:
         run(api, model, "Send.", [Sent().tool], client={"max_retries": 0})
     outcome = caught.value.outcome
-    assert (outcome.stop, outcome.turns, results(api, outcome.messages)) == ("error", 1, ["sent hello"])
+    assert (outcome.stop, outcome.turns, results(api, outcome.messages)) == (
+        "error",
+        1,
+        ["sent hello"],
+    )
     assert stays_usable(api, outcome)
 
 
@@ -507,7 +599,13 @@ def test_a_tool_that_hangs_is_answered_and_the_session_goes_on(api):
         never.wait()
         return ""
 
-    outcome = run(api, script(Reply(calls=[("hang", {})]), Reply("It hangs.")), "Go.", [Tool(hang)], timeout=0.02)
+    outcome = run(
+        api,
+        script(Reply(calls=[("hang", {})]), Reply("It hangs.")),
+        "Go.",
+        [Tool(hang)],
+        timeout=0.02,
+    )
     assert outcome.text == "It hangs." and "did not end within" in results(api, outcome.messages)[0]
     never.set()
 
@@ -516,7 +614,9 @@ def test_a_tool_that_hangs_is_answered_and_the_session_goes_on(api):
 @STREAMS
 def test_a_loop_runs_inside_a_running_event_loop(api, stream):
     async def cell():
-        return run(api, script(Reply(calls=CALL), Reply("Done.")), "Go.", [Sent().tool], stream=stream)
+        return run(
+            api, script(Reply(calls=CALL), Reply("Done.")), "Go.", [Sent().tool], stream=stream
+        )
 
     assert asyncio.run(cell()).text == "Done."
 
@@ -526,7 +626,8 @@ def test_two_tools_of_one_name_are_refused():
         run("openai", script(), "Go.", [Tool(weather), Tool(weather)])
 
 
-# ---- meters, log, transcript, trimming --------------------------------------------------------------------------
+# ---- meters, log, transcript, trimming
+# --------------------------------------------------------------------------
 
 
 @APIS
@@ -534,7 +635,15 @@ def test_two_tools_of_one_name_are_refused():
 def test_the_ledger_has_a_row_a_turn(api, stream):
     ledger = Ledger(model="scripted")
     model = script(Reply(calls=[*CALL, ("weather", {"city": "Bonn"})]), Reply("Done."))
-    outcome = run(api, model, "Go.", [Sent().tool, Tool(weather)], stream=stream, ledger=ledger, tags={"user": "ann"})
+    outcome = run(
+        api,
+        model,
+        "Go.",
+        [Sent().tool, Tool(weather)],
+        stream=stream,
+        ledger=ledger,
+        tags={"user": "ann"},
+    )
     frame = ledger.frame()
     assert list(frame.input) == [request_tokens(api, body) for body in model.requests]
     assert list(frame.result_tokens) == [sum(map(count_tokens, results(api, outcome.messages))), 0]
@@ -550,7 +659,9 @@ def test_the_log_has_a_record_a_call_with_its_turn_and_tags(api):
         Reply(calls=CALL, arguments_cut=4),
     )
     tags = {"user": "ann", "feature": "refunds"}
-    run(api, script(*replies, Reply("Done.")), "Go.", [Sent().tool], log=json_log(stream), tags=tags)
+    run(
+        api, script(*replies, Reply("Done.")), "Go.", [Sent().tool], log=json_log(stream), tags=tags
+    )
     records = [json.loads(line) for line in stream.getvalue().splitlines()]
     seen = [(r["turn"], r["name"], r["status"], r["user"], r["feature"]) for r in records]
     assert sorted(seen) == [
@@ -576,7 +687,13 @@ def test_each_result_is_saved_as_its_call_ends_and_each_turn_before_the_next(api
 
     with Transcript(file, "s") as transcript:
         outcome = run(
-            api, ScriptedModel(policy), "Go.", [Sent().tool], transcript=transcript, stream=stream, on_event=check
+            api,
+            ScriptedModel(policy),
+            "Go.",
+            [Sent().tool],
+            transcript=transcript,
+            stream=stream,
+            on_event=check,
         )
         assert transcript.messages() == outcome.messages
         history = [*transcript.resume(), {"role": "user", "content": "More."}]
@@ -588,12 +705,15 @@ def test_each_result_is_saved_as_its_call_ends_and_each_turn_before_the_next(api
 @APIS
 def test_what_is_sent_can_be_trimmed_and_the_history_stays_whole(api):
     model = script(*[Reply(calls=CALL)] * 3, Reply("Done."))
-    outcome = run(api, model, "Go.", [Sent().tool], trim=lambda messages: [messages[0], *messages[1:][-2:]])
+    outcome = run(
+        api, model, "Go.", [Sent().tool], trim=lambda messages: [messages[0], *messages[1:][-2:]]
+    )
     assert [len(body["messages"]) for body in model.requests] == [1, 3, 3, 3]
     assert len(outcome.messages) == 8
 
 
-# ---- money ------------------------------------------------------------------------------------------------------
+# ---- money
+# ------------------------------------------------------------------------------------------------------
 
 PRICES = Prices([Price("scripted", Decimal(3), Decimal("0.3"), Decimal("3.75"), Decimal(15))])
 
@@ -605,12 +725,22 @@ def test_the_limit_stops_before_the_call_that_would_pass_it(api, stream):
     limit = SpendingLimit("0.02", prices=PRICES)
     model = ScriptedModel(lambda messages: Reply(calls=[("send", {"text": "x" * 200})]))
     outcome = run(
-        api, model, "Go.", [sent.tool], stream=stream, ledger=ledger, spending=limit, max_tokens=300, max_steps=99
+        api,
+        model,
+        "Go.",
+        [sent.tool],
+        stream=stream,
+        ledger=ledger,
+        spending=limit,
+        max_tokens=300,
+        max_steps=99,
     )
     assert outcome.stop == "spending_limit" and 0 < outcome.turns < 99
     assert ledger.money == limit.spent <= limit.most
     body = {**model.requests[-1], "messages": outcome.messages}
-    assert limit.spent + limit.worst(api, body) > limit.most, "the call that was not made could have passed it"
+    assert limit.spent + limit.worst(api, body) > limit.most, (
+        "the call that was not made could have passed it"
+    )
     assert len(sent.ran) == outcome.turns and stays_usable(api, outcome)
 
 
@@ -618,7 +748,13 @@ def test_the_limit_stops_before_the_call_that_would_pass_it(api, stream):
 def test_a_limit_too_small_for_the_first_call_costs_nothing(api):
     model, limit = script(Reply("Hi.")), SpendingLimit(0, prices=PRICES)
     outcome = run(api, model, "Go.", [], spending=limit)
-    assert (outcome.stop, outcome.turns, outcome.text, model.requests, limit.spent) == ("spending_limit", 0, "", [], 0)
+    assert (outcome.stop, outcome.turns, outcome.text, model.requests, limit.spent) == (
+        "spending_limit",
+        0,
+        "",
+        [],
+        0,
+    )
 
 
 @APIS
@@ -639,7 +775,11 @@ def test_a_refused_call_is_free_and_a_broken_one_counts_at_its_worst(api):
 
 def test_runs_at_the_same_time_cannot_pass_a_limit_together():
     limit = SpendingLimit("0.03", prices=PRICES)
-    body = {"model": "scripted", "max_tokens": 1_000, "messages": [{"role": "user", "content": "Hi."}]}
+    body = {
+        "model": "scripted",
+        "max_tokens": 1_000,
+        "messages": [{"role": "user", "content": "Hi."}],
+    }
     with limit.hold("openai", body) as hold:
         with pytest.raises(SpendingLimitReached, match="may cost"):
             limit.hold("openai", body)
@@ -678,15 +818,20 @@ def test_a_server_that_counts_nothing_is_told_of_and_paid_for_at_its_worst(api, 
 
     def silent(request):
         body = json.loads(model.handle(request).read())
-        return httpx2.Response(200, json={name: value for name, value in body.items() if name != "usage"})
+        return httpx2.Response(
+            200, json={name: value for name, value in body.items() if name != "usage"}
+        )
 
     client = {"http_client": httpx2.Client(transport=httpx2.MockTransport(silent))}
-    outcome = run(api, model, "Hello.", [], client=client, spending=limit, ledger=ledger, max_tokens=1_000)
+    outcome = run(
+        api, model, "Hello.", [], client=client, spending=limit, ledger=ledger, max_tokens=1_000
+    )
     assert (outcome.text, ledger.turns) == ("Hi.", [])
     assert "no usage" in caplog.text and limit.spent > Decimal("0.015")
 
 
-# ---- anything at all --------------------------------------------------------------------------------------------
+# ---- anything at all
+# --------------------------------------------------------------------------------------------
 
 ARGUMENTS = st.sampled_from([{}, {"text": "a"}, {"text": 1}, {"no": 1}]) | st.text(max_size=8)
 REPLIES = st.builds(
@@ -694,7 +839,17 @@ REPLIES = st.builds(
     text=st.sampled_from(["", " ", "Hm.", "Việt \ud83c"]),
     calls=st.lists(st.tuples(st.sampled_from(["send", "fails", "nowhere"]), ARGUMENTS), max_size=3),
     stop=st.sampled_from(
-        [None, None, "end", "length", "refusal", "content_filter", "pause", "stop_sequence", "window"]
+        [
+            None,
+            None,
+            "end",
+            "length",
+            "refusal",
+            "content_filter",
+            "pause",
+            "stop_sequence",
+            "window",
+        ]
     ),
     thinking=st.sampled_from([None, "So."]),
 )
@@ -702,43 +857,61 @@ REPLIES = st.builds(
 
 @APIS
 @settings(max_examples=40)
-@given(replies=st.lists(REPLIES, min_size=1, max_size=4), stream=st.booleans(), limit=st.sampled_from([5, 30, 4_096]))
+@given(
+    replies=st.lists(REPLIES, min_size=1, max_size=4),
+    stream=st.booleans(),
+    limit=st.sampled_from([5, 30, 4_096]),
+)
 def test_whatever_a_model_says_the_run_ends_and_its_history_can_go_on(api, replies, stream, limit):
     def fails() -> str:
         """Fails."""
         raise ToolError("no")
 
     if api == "anthropic" and not stream:  # an unstreamed response holds only objects
-        replies = [replace(reply, calls=[(name, {"text": text}) for name, text in reply.calls]) for reply in replies]
+        replies = [
+            replace(reply, calls=[(name, {"text": text}) for name, text in reply.calls])
+            for reply in replies
+        ]
     turn = iter(replies * 99)
     model = ScriptedModel(lambda messages: next(turn))
-    outcome = run(api, model, "Go.", [Sent().tool, Tool(fails)], stream=stream, max_tokens=limit, max_steps=4)
+    outcome = run(
+        api, model, "Go.", [Sent().tool, Tool(fails)], stream=stream, max_tokens=limit, max_steps=4
+    )
     assert outcome.stop in STOPS and 1 <= outcome.turns <= 4
     assert len(model.requests) <= 2 * outcome.turns
     assert all(text.strip() for text in results(api, outcome.messages))
     assert fault(api, [*outcome.messages, {"role": "user", "content": "And now?"}]) is None
 
 
-# ---- replies that are in nobody's form ----------------------------------------------------------------------------
+# ---- replies that are in nobody's form
+# ----------------------------------------------------------------------------
 
 
 def raw_openai(*replies):
     """A real client whose server sends these bodies, whatever is asked."""
     left = iter(replies)
     transport = httpx2.MockTransport(lambda request: httpx2.Response(200, json=next(left)))
-    return openai.OpenAI(api_key="none", max_retries=0, http_client=httpx2.Client(transport=transport))
+    return openai.OpenAI(
+        api_key="none", max_retries=0, http_client=httpx2.Client(transport=transport)
+    )
 
 
 def completion(calls=(), usage=None, **message):
     """A Chat Completions body; `calls` are (id, name)."""
-    tool_calls = [{"id": i, "type": "function", "function": {"name": n, "arguments": "{}"}} for i, n in calls]
-    said = {"role": "assistant", "content": None, **message} | ({"tool_calls": tool_calls} if calls else {})
+    tool_calls = [
+        {"id": i, "type": "function", "function": {"name": n, "arguments": "{}"}} for i, n in calls
+    ]
+    said = {"role": "assistant", "content": None, **message} | (
+        {"tool_calls": tool_calls} if calls else {}
+    )
     choice = {"index": 0, "message": said, "finish_reason": "tool_calls" if calls else "stop"}
     body = {"id": "c", "object": "chat.completion", "created": 1, "model": "m", "choices": [choice]}
     return body | ({"usage": usage} if usage else {})
 
 
-@pytest.mark.parametrize("calls", [[("a", "send"), ("a", "send")], [("", "send")], [(None, "send")]])
+@pytest.mark.parametrize(
+    "calls", [[("a", "send"), ("a", "send")], [("", "send")], [(None, "send")]]
+)
 def test_calls_that_no_answer_could_match_are_not_run(calls):
     sent = Sent()
     with pytest.raises(StreamError, match="none was run") as caught:
@@ -772,7 +945,11 @@ def test_calls_beside_a_refusal_are_not_run():
 
 def test_a_turn_without_usage_leaves_the_row_before_alone():
     usage = {"prompt_tokens": 10, "completion_tokens": 1, "total_tokens": 11}
-    client = raw_openai(completion([("a", "send")], usage), completion([("b", "weather")]), completion(content="Done."))
+    client = raw_openai(
+        completion([("a", "send")], usage),
+        completion([("b", "weather")]),
+        completion(content="Done."),
+    )
     ledger = Ledger()
     openai_loop.run(client, "Go.", [Sent().tool, Tool(weather)], model="m", ledger=ledger)
     frame = ledger.frame()
@@ -789,14 +966,23 @@ def test_a_limit_among_the_options_is_the_limit(api):
 
 def test_the_worst_price_counts_every_choice_asked_for():
     limit = SpendingLimit("1", prices=Prices.load())
-    body = {"model": "gpt-4o-mini", "messages": [{"role": "user", "content": "Hi"}], "max_completion_tokens": 4096}
-    one, eight = limit.worst("openai", body), limit.worst("openai", {**body, "n": 8, "max_tokens": 1})
+    body = {
+        "model": "gpt-4o-mini",
+        "messages": [{"role": "user", "content": "Hi"}],
+        "max_completion_tokens": 4096,
+    }
+    one, eight = (
+        limit.worst("openai", body),
+        limit.worst("openai", {**body, "n": 8, "max_tokens": 1}),
+    )
     assert eight - one == 7 * 4096 * limit.prices["gpt-4o-mini"].output / 1_000_000
 
 
 def test_a_usage_that_cannot_be_does_not_lose_the_reply():
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-    body = completion(content="Done.", usage={**usage, "prompt_tokens_details": {"cached_tokens": 9}})
+    body = completion(
+        content="Done.", usage={**usage, "prompt_tokens_details": {"cached_tokens": 9}}
+    )
     ledger = Ledger()
     outcome = openai_loop.run(raw_openai(body), "Go.", [], model="m", ledger=ledger)
     assert (outcome.text, len(ledger.frame())) == ("Done.", 0)
@@ -805,8 +991,12 @@ def test_a_usage_that_cannot_be_does_not_lose_the_reply():
 def test_a_second_try_that_is_overloaded_keeps_the_first_reply():
     cut = completion(content="Half an ans")
     cut["choices"][0]["finish_reason"] = "length"
-    answers = iter([httpx2.Response(200, json=cut), httpx2.Response(529, json={"error": {"message": "busy"}})])
+    answers = iter(
+        [httpx2.Response(200, json=cut), httpx2.Response(529, json={"error": {"message": "busy"}})]
+    )
     transport = httpx2.MockTransport(lambda request: next(answers))
-    client = openai.OpenAI(api_key="none", max_retries=0, http_client=httpx2.Client(transport=transport))
+    client = openai.OpenAI(
+        api_key="none", max_retries=0, http_client=httpx2.Client(transport=transport)
+    )
     outcome = openai_loop.run(client, "Go.", [], model="m")
     assert (outcome.text, outcome.stop) == ("Half an ans", "length")

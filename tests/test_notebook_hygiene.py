@@ -1,4 +1,6 @@
-"""Every committed notebook keeps the rules of hygiene.py; and each rule refuses a notebook that breaks it."""
+"""Every committed notebook keeps the rules of hygiene.py; and each rule refuses a notebook that
+breaks it.
+"""
 
 import copy
 import json
@@ -9,7 +11,9 @@ import pytest
 import hygiene
 
 ROOT = Path(__file__).resolve().parents[1]
-NOTEBOOKS = sorted(p for p in (ROOT / "notebooks").rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts)
+NOTEBOOKS = sorted(
+    p for p in (ROOT / "notebooks").rglob("*.ipynb") if ".ipynb_checkpoints" not in p.parts
+)
 MAX_BYTES = 400_000
 PIXELS = {"output_type": "display_data", "data": {"image/png": "iVBORw0KGgo="}}
 
@@ -31,7 +35,13 @@ def markdown(source: str) -> dict:
 
 def code(source: str, *outputs: dict, count: int = 1, tags: tuple[str, ...] = ()) -> dict:
     metadata = {"tags": list(tags)} if tags else {}
-    cell = {"cell_type": "code", "id": "c", "metadata": metadata, "source": source, "outputs": list(outputs)}
+    cell = {
+        "cell_type": "code",
+        "id": "c",
+        "metadata": metadata,
+        "source": source,
+        "outputs": list(outputs),
+    }
     return cell | {"execution_count": count}
 
 
@@ -50,7 +60,12 @@ def good() -> dict:
     cells = [code("x = 1", count=n) for n in range(2, 16)]
     counted = code("# NBVAL_CHECK_OUTPUT\nprint(x)", stream("1,012,478 tokens\n34 per cent\n"))
     metadata = {"kernelspec": {"name": "python3"}, "language_info": {"name": "python"}}
-    return {"cells": [markdown(prose), counted, *cells], "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
+    return {
+        "cells": [markdown(prose), counted, *cells],
+        "metadata": metadata,
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
 
 
 def set_source(nb: dict, source: str) -> None:
@@ -86,7 +101,10 @@ def test_a_good_notebook_has_no_problem():
 
 BROKEN = {
     "other kernel": (hygiene.kernel, lambda nb: nb["metadata"]["kernelspec"].update(name="venv")),
-    "interpreter version": (hygiene.kernel, lambda nb: nb["metadata"]["language_info"].update(version="3.11.7")),
+    "interpreter version": (
+        hygiene.kernel,
+        lambda nb: nb["metadata"]["language_info"].update(version="3.11.7"),
+    ),
     "stripped": (hygiene.counts, strip),
     "stripped, checked": (hygiene.outputs, strip),
     "run out of order": (hygiene.counts, lambda nb: nb["cells"][3].update(execution_count=9)),
@@ -94,14 +112,35 @@ BROKEN = {
     "stored error": (hygiene.outputs, lambda nb: add_output(nb, {"output_type": "error"})),
     "warning": (hygiene.outputs, lambda nb: add_output(nb, stream("careful", "stderr"))),
     "only pixels": (hygiene.outputs, lambda nb: nb["cells"][1].update(outputs=[PIXELS])),
-    "marker with a colon": (hygiene.markers, lambda nb: set_source(nb, "# NBVAL_CHECK_OUTPUT: \nprint(x)")),
-    "marker with a reason": (hygiene.markers, lambda nb: set_source(nb, "# NBVAL_CHECK_OUTPUT because\nprint(x)")),
-    "marker misspelt": (hygiene.markers, lambda nb: set_source(nb, "# NBVAL_CHECK_OUTPUTS\nprint(x)")),
-    "marker in lower case": (hygiene.markers, lambda nb: set_source(nb, "# nbval_check_output\nprint(x)")),
-    "marker on a later line": (hygiene.markers, lambda nb: set_source(nb, "print(x)\n# NBVAL_CHECK_OUTPUT")),
+    "marker with a colon": (
+        hygiene.markers,
+        lambda nb: set_source(nb, "# NBVAL_CHECK_OUTPUT: \nprint(x)"),
+    ),
+    "marker with a reason": (
+        hygiene.markers,
+        lambda nb: set_source(nb, "# NBVAL_CHECK_OUTPUT because\nprint(x)"),
+    ),
+    "marker misspelt": (
+        hygiene.markers,
+        lambda nb: set_source(nb, "# NBVAL_CHECK_OUTPUTS\nprint(x)"),
+    ),
+    "marker in lower case": (
+        hygiene.markers,
+        lambda nb: set_source(nb, "# nbval_check_output\nprint(x)"),
+    ),
+    "marker on a later line": (
+        hygiene.markers,
+        lambda nb: set_source(nb, "print(x)\n# NBVAL_CHECK_OUTPUT"),
+    ),
     "skipped": (hygiene.markers, lambda nb: set_source(nb, "# NBVAL_SKIP\nprint(x)")),
-    "skipped by tag": (hygiene.markers, lambda nb: nb["cells"][1]["metadata"].update(tags=["nbval-skip"])),
-    "error allowed by tag": (hygiene.markers, lambda nb: nb["cells"][1]["metadata"].update(tags=["raises-exception"])),
+    "skipped by tag": (
+        hygiene.markers,
+        lambda nb: nb["cells"][1]["metadata"].update(tags=["nbval-skip"]),
+    ),
+    "error allowed by tag": (
+        hygiene.markers,
+        lambda nb: nb["cells"][1]["metadata"].update(tags=["raises-exception"]),
+    ),
     "bad magic": (hygiene.code, lambda nb: set_source(nb, "%matplotlb inline")),
     "cell magic": (hygiene.code, lambda nb: set_source(nb, "%%time\nx")),
     "shell": (hygiene.code, lambda nb: set_source(nb, "!ls")),
@@ -109,12 +148,21 @@ BROKEN = {
     "semicolon": (hygiene.code, lambda nb: set_source(nb, "x = 1;")),
     "empty cell": (hygiene.code, lambda nb: set_source(nb, "")),
     "home folder": (hygiene.machine_paths, lambda nb: set_source(nb, "open('/home/ann/x.json')")),
-    "path in output": (hygiene.machine_paths, lambda nb: add_output(nb, stream("/tmp/ipykernel_12/3.py"))),
-    "address in output": (hygiene.machine_paths, lambda nb: add_output(nb, stream("<T at 0x7fa3b2c4d5>"))),
+    "path in output": (
+        hygiene.machine_paths,
+        lambda nb: add_output(nb, stream("/tmp/ipykernel_12/3.py")),
+    ),
+    "address in output": (
+        hygiene.machine_paths,
+        lambda nb: add_output(nb, stream("<T at 0x7fa3b2c4d5>")),
+    ),
     "too few cells": (hygiene.sizes, lambda nb: nb["cells"].pop()),
     "too many cells": (hygiene.sizes, lambda nb: nb["cells"].extend([code("x")] * 30)),
     "long cell": (hygiene.sizes, lambda nb: set_source(nb, "\n".join("x" * 26))),
-    "long cells": (hygiene.sizes, lambda nb: [c.update(source="\n".join("x" * 8)) for c in nb["cells"][1:]]),
+    "long cells": (
+        hygiene.sizes,
+        lambda nb: [c.update(source="\n".join("x" * 8)) for c in nb["cells"][1:]],
+    ),
     "two take-away cells": (
         hygiene.sizes,
         lambda nb: [c["metadata"].update(tags=[hygiene.TAKE_AWAY]) for c in nb["cells"][1:3]],
@@ -128,7 +176,10 @@ BROKEN = {
     "part of a number": (hygiene.figures, lambda nb: replace_prose(nb, "1,012,478", "2,478")),
     "stale per cent": (hygiene.figures, lambda nb: replace_prose(nb, "34%", "35 %")),
     "stale decimal": (hygiene.figures, lambda nb: replace_prose(nb, "34% more", "1.34 times")),
-    "no source": (hygiene.figures, lambda nb: replace_prose(nb, "([source](https://example.org/cap))", "")),
+    "no source": (
+        hygiene.figures,
+        lambda nb: replace_prose(nb, "([source](https://example.org/cap))", ""),
+    ),
     "number of an unchecked cell": (hygiene.figures, lambda nb: set_source(nb, "print(x)")),
 }
 

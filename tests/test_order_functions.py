@@ -1,4 +1,6 @@
-"""What a model's code may call in front of the orders: right rows, right rates, and nothing that it must not see."""
+"""What a model's code may call in front of the orders: right rows, right rates, and nothing that it
+must not see.
+"""
 
 import re
 from collections import Counter
@@ -62,7 +64,9 @@ def test_all_rows_that_match_come_newest_first_with_the_fields_asked_for(
         found, count = functions["orders.rows"](fields, **asked), functions["orders.count"](**asked)
     expected = [
         {name: order[name] for name in fields}
-        for order in sorted(account, key=lambda order: (order["placed_at"], order["order_id"]), reverse=True)
+        for order in sorted(
+            account, key=lambda order: (order["placed_at"], order["order_id"]), reverse=True
+        )
         if status in (None, order["status"])
         and region in (None, order["region"])
         and (least is None or (order["amount"] is not None and order["amount"] >= least))
@@ -78,7 +82,11 @@ def test_all_rows_that_match_come_newest_first_with_the_fields_asked_for(
 def test_refund_rates_are_those_of_the_rows_and_the_highest_come_first(account, by, limit):
     with OrderStore(account) as store:
         result = order_functions(store)["orders.refund_rates"](by, limit)
-    key = (lambda order: order["region"]) if by == "region" else (lambda order: f"{order['placed_at']:%Y-%m-%d}")
+    key = (
+        (lambda order: order["region"])
+        if by == "region"
+        else (lambda order: f"{order['placed_at']:%Y-%m-%d}")
+    )
     orders = Counter(map(key, account))
     refunded = Counter(key(order) for order in account if order["status"] == "refunded")
     assert result["total_groups"] == len(orders)
@@ -88,14 +96,21 @@ def test_refund_rates_are_those_of_the_rows_and_the_highest_come_first(account, 
         assert (row["orders"], row["refunded"]) == (orders[row["group"]], refunded[row["group"]])
         assert row["rate"] == round(row["refunded"] / row["orders"], 4)
     shown = [row["rate"] for row in result["items"]]
-    assert shown == sorted((round(refunded[group] / n, 4) for group, n in orders.items()), reverse=True)[: len(shown)]
+    assert (
+        shown
+        == sorted((round(refunded[group] / n, 4) for group, n in orders.items()), reverse=True)[
+            : len(shown)
+        ]
+    )
 
 
 def test_more_rows_than_code_should_hold_are_refused_with_what_to_do():
     with OrderStore([plain_order(number, status="paid") for number in range(1, 12)]) as store:
         assert len(order_functions(store, most=11)["orders.rows"](["status"])) == 11
         rows = order_functions(store, most=10)["orders.rows"]
-        with pytest.raises(ToolError, match=r"11 orders match, and 10 is the most.*filter by status"):
+        with pytest.raises(
+            ToolError, match=r"11 orders match, and 10 is the most.*filter by status"
+        ):
             rows(["status"])
         assert rows(["status"], status="refunded") == []
 
@@ -111,7 +126,9 @@ def test_no_secret_and_no_address_is_handed_out(real):
 
 
 def test_code_gets_plain_values_and_errors_that_it_can_catch(real):
-    rows = HostFunction(real["orders.rows"], "orders").call([["placed_at", "amount"]], {"region": "north"})
+    rows = HostFunction(real["orders.rows"], "orders").call(
+        [["placed_at", "amount"]], {"region": "north"}
+    )
     assert len(rows) == 3_555 and sum(row["amount"] is None for row in rows) == 6
     assert re.fullmatch(r"2026-06-\d\dT\d\d:\d\d:\d\d", rows[0]["placed_at"])
     for path, arguments, kind, told in (

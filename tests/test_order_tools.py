@@ -1,4 +1,6 @@
-"""`search_orders` and `get_order_payload`: the contract of a tool result, on any account (cases 7 to 13)."""
+"""`search_orders` and `get_order_payload`: the contract of a tool result, on any account (cases 7
+to 13).
+"""
 
 import json
 import re
@@ -20,7 +22,14 @@ NOW = 1_782_907_200
 DAY = datetime(2026, 6, 1)
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 scripts = st.sampled_from(
-    ["Nguyễn Thị Bích Ngọc " * 9, "株式会社日本語テスト" * 20, "😀👩‍👩‍👧‍👦" * 30, "ꙮ𒀀𓀀" * 60, '\\"' * 99, "a" * 3000]
+    [
+        "Nguyễn Thị Bích Ngọc " * 9,
+        "株式会社日本語テスト" * 20,
+        "😀👩‍👩‍👧‍👦" * 30,
+        "ꙮ𒀀𓀀" * 60,
+        '\\"' * 99,
+        "a" * 3000,
+    ]
 )
 
 
@@ -38,7 +47,9 @@ def accounts(draw, most=30):
     return [order(i, *values) for i, values in enumerate(draw(st.lists(row, max_size=most)))]
 
 
-def order(i, customer="Ana Lê", status="paid", region="north", amount=Decimal("5.00"), at=DAY, note=None):
+def order(
+    i, customer="Ana Lê", status="paid", region="north", amount=Decimal("5.00"), at=DAY, note=None
+):
     return {
         "order_id": f"ord_{i:06d}",
         "customer": customer,
@@ -75,13 +86,20 @@ filters = st.fixed_dictionaries(
 
 def matching(rows, arguments):
     """The rows that the arguments mean, by plain Python, newest first."""
-    times = {name: datetime.fromisoformat(arguments[name].rstrip("Z")) for name in arguments if "placed" in name}
+    times = {
+        name: datetime.fromisoformat(arguments[name].rstrip("Z"))
+        for name in arguments
+        if "placed" in name
+    }
     wanted = [
         row
         for row in rows
         if row["status"] == arguments.get("status", row["status"])
         and row["region"] == arguments.get("region", row["region"])
-        and ("min_amount" not in arguments or (row["amount"] is not None and row["amount"] >= arguments["min_amount"]))
+        and (
+            "min_amount" not in arguments
+            or (row["amount"] is not None and row["amount"] >= arguments["min_amount"])
+        )
         and times.get("placed_after", row["placed_at"]) <= row["placed_at"]
         and ("placed_before" not in times or row["placed_at"] < times["placed_before"])
     ]
@@ -91,7 +109,9 @@ def matching(rows, arguments):
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(accounts(), filters, st.data())
 def test_every_row_that_stays_is_seen_exactly_once(rows, arguments, data):
-    """Limits, budgets and formats change from page to page, rows come and go: no repeat, no skip, never over budget."""
+    """Limits, budgets and formats change from page to page, rows come and go: no repeat, no skip,
+    never over budget.
+    """
     store = refilled(rows)
     seen, cursor, gone, came = [], None, set(), []
     while True:
@@ -107,12 +127,16 @@ def test_every_row_that_stays_is_seen_exactly_once(rows, arguments, data):
         present = matching([row for row in rows if row["order_id"] not in gone] + came, arguments)
         assert page["total_matches"] == len(present)
         left = (
-            matching_after(present, seen_key)[: page["shown"]] if (seen_key := last(seen)) else present[: page["shown"]]
+            matching_after(present, seen_key)[: page["shown"]]
+            if (seen_key := last(seen))
+            else present[: page["shown"]]
         )
         assert [item["amount"] for item in page["items"]] == [amount(row) for row in left]
         seen += left
         cursor = page["next_cursor"]
-        assert (cursor is None) == (len(matching_after(present, last(seen))) == 0 if seen else not present)
+        assert (cursor is None) == (
+            len(matching_after(present, last(seen))) == 0 if seen else not present
+        )
         if cursor is None:
             break
         if rows and data.draw(st.booleans()):
@@ -120,7 +144,9 @@ def test_every_row_that_stays_is_seen_exactly_once(rows, arguments, data):
             store.delete([victim])
             gone.add(victim)
         if data.draw(st.booleans()):
-            came.append(order(900_000 + len(came), at=DAY + timedelta(minutes=data.draw(st.integers(0, 6)))))
+            came.append(
+                order(900_000 + len(came), at=DAY + timedelta(minutes=data.draw(st.integers(0, 6))))
+            )
             store.insert([came[-1]])
     ids = [row["order_id"] for row in seen]
     assert len(ids) == len(set(ids))
@@ -141,19 +167,27 @@ def amount(row):
 
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(accounts(), st.sampled_from(["concise", "detailed"]), st.integers(0, 1500), st.integers(1, 30))
+@given(
+    accounts(), st.sampled_from(["concise", "detailed"]), st.integers(0, 1500), st.integers(1, 30)
+)
 def test_no_row_that_would_have_fitted_is_left_out(rows, format, spare, limit):
-    """Every larger page, put together by hand from roomy results and the note's own words, is over the budget."""
+    """Every larger page, put together by hand from roomy results and the note's own words, is over
+    the budget.
+    """
     budget = LEAST_BUDGET[format] + spare
     asked = {"response_format": format}
     store = refilled(rows)
-    page = json.loads(search(store, {**asked, "limit": limit}, budget=budget, formats=[format]).text)
+    page = json.loads(
+        search(store, {**asked, "limit": limit}, budget=budget, formats=[format]).text
+    )
     allowed = min(limit, len(rows))
     for n in range(page["shown"] + 1, allowed + 1):
         roomy = json.loads(search(store, {**asked, "limit": n}, formats=[format]).text)
         cursor = roomy.pop("next_cursor")
         if n < allowed:
-            roomy["note"] = re.sub(r"to \d+\.", f"to {n}.", page["note"]).removeprefix("Text cut to fit. ")
+            roomy["note"] = re.sub(r"to \d+\.", f"to {n}.", page["note"]).removeprefix(
+                "Text cut to fit. "
+            )
         assert count_tokens(to_json({**roomy, "next_cursor": cursor})) > budget
 
 
@@ -209,7 +243,16 @@ def test_concise_and_detailed_hold_their_fields_and_never_the_payload(real):
     detailed = json.loads(search(real, {"response_format": "detailed"}).text)["items"][0]
     assert list(concise) == ["customer", "status", "amount"]
     shown = [name for name in detailed if name != "note_ref"]
-    assert shown == ["customer", "status", "amount", "region", "placed_at", "order_id", "note", "payload_ref"]
+    assert shown == [
+        "customer",
+        "status",
+        "amount",
+        "region",
+        "placed_at",
+        "order_id",
+        "note",
+        "payload_ref",
+    ]
 
 
 def test_no_secret_of_any_payload_reaches_a_model(real):
@@ -219,7 +262,9 @@ def test_no_secret_of_any_payload_reaches_a_model(real):
         offset, whole = 0, ""
         while offset is not None:
             ref = f"pay_{row['order_id'][4:]}"
-            page = json.loads(tool.call({"payload_ref": ref, "offset": offset, "max_chars": 8000}).text)
+            page = json.loads(
+                tool.call({"payload_ref": ref, "offset": offset, "max_chars": 8000}).text
+            )
             whole, offset = whole + page["text"], page["next_offset"]
         assert secret not in whole
         assert "[redacted]" in whole
@@ -227,7 +272,9 @@ def test_no_secret_of_any_payload_reaches_a_model(real):
 
 @pytest.mark.parametrize("before", [0, 150, 185, 190, 195])
 def test_a_secret_in_a_note_is_gone_before_the_note_is_cut(before):
-    with OrderStore([order(1, note="x" * before + " tok_live_0123456789abcdef " + "y" * 300)]) as store:
+    with OrderStore(
+        [order(1, note="x" * before + " tok_live_0123456789abcdef " + "y" * 300)]
+    ) as store:
         text = search(store, {"response_format": "detailed"}).text
     assert "tok" not in text
 
@@ -237,7 +284,9 @@ def test_a_long_note_is_cut_with_a_ref_that_gives_it_back():
     with OrderStore([order(1, note=note)]) as store:
         item = json.loads(search(store, {"response_format": "detailed"}).text)["items"][0]
         assert item["note"].endswith("…") and len(item["note"]) <= 200
-        window = tools_for(store)["get_order_payload"].call({"payload_ref": item["note_ref"], "max_chars": 8000})
+        window = tools_for(store)["get_order_payload"].call(
+            {"payload_ref": item["note_ref"], "max_chars": 8000}
+        )
     assert json.loads(window.text)["text"] == note
 
 
@@ -257,7 +306,9 @@ def test_no_cursor_when_nothing_remains(n):
         assert json.loads(search(store, {"limit": 3}).text)["next_cursor"] is None
 
 
-@pytest.mark.parametrize("change", [{"status": "paid"}, {"min_amount": 1}, {"placed_after": "2026-01-01"}])
+@pytest.mark.parametrize(
+    "change", [{"status": "paid"}, {"min_amount": 1}, {"placed_after": "2026-01-01"}]
+)
 def test_a_cursor_of_another_filter_is_refused(real, change):
     cursor = json.loads(search(real, {}).text)["next_cursor"]
     result = search(real, {"cursor": cursor, **change})
@@ -270,14 +321,17 @@ def test_a_cursor_of_another_caller_is_refused(real):
 
 
 @pytest.mark.parametrize(
-    "cursor", ["", "x", 3, [], True, {"a": 1}, "\ud83d", "1:~ord_000001.aYAOgA.AAAAAAAAAAAAAAAAAAAAAA"]
+    "cursor",
+    ["", "x", 3, [], True, {"a": 1}, "\ud83d", "1:~ord_000001.aYAOgA.AAAAAAAAAAAAAAAAAAAAAA"],
 )
 def test_any_other_cursor_gets_the_one_error(real, cursor):
     assert search(real, {"cursor": cursor}).text == to_json({"error": RESTART})
 
 
 def test_filters_that_mean_the_same_share_a_cursor(real):
-    cursor = json.loads(search(real, {"min_amount": 100, "placed_after": "2026-01-01"}).text)["next_cursor"]
+    cursor = json.loads(search(real, {"min_amount": 100, "placed_after": "2026-01-01"}).text)[
+        "next_cursor"
+    ]
     same = {"min_amount": "100.00", "placed_after": "2026-01-01T02:00:00+02:00", "cursor": cursor}
     assert not search(real, same).is_error
 
@@ -287,14 +341,28 @@ def test_ranges_that_are_empty_by_mistake_are_an_error(real):
     assert json.loads(result.text) == {"error": "placed_after must be earlier than placed_before."}
 
 
-@pytest.mark.parametrize(("format", "budget"), [("concise", 119), ("detailed", 199), ("detailed", 0)])
+@pytest.mark.parametrize(
+    ("format", "budget"), [("concise", 119), ("detailed", 199), ("detailed", 0)]
+)
 def test_a_budget_under_the_least_is_the_hosts_mistake(real, format, budget):
-    with pytest.raises(BudgetError, match=f"{format} results need a budget of {LEAST_BUDGET[format]} tokens"):
+    with pytest.raises(
+        BudgetError, match=f"{format} results need a budget of {LEAST_BUDGET[format]} tokens"
+    ):
         tools_for(real, budget=budget, formats=[format])
 
 
 @pytest.mark.parametrize(
-    "ref", ["", "pay_", "pay_999999", "ord_000123", "pay_000123 ", "pay_٣", "../pay_000123", "pay_" + "1" * 99]
+    "ref",
+    [
+        "",
+        "pay_",
+        "pay_999999",
+        "ord_000123",
+        "pay_000123 ",
+        "pay_٣",
+        "../pay_000123",
+        "pay_" + "1" * 99,
+    ],
 )
 def test_a_ref_that_was_made_up_is_refused(real, ref):
     result = tools_for(real)["get_order_payload"].call({"payload_ref": ref})

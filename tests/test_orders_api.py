@@ -18,8 +18,12 @@ from workbook.examples.orders.store import COLUMNS, OrderFilter, OrderStore
 
 
 def hundred() -> OrderStore:
-    # three orders a minute, so that the sort key ties; a name whose bytes are more than its characters
-    changes = [{"placed_at": datetime(2026, 5, 1, 12, i // 3), "customer": f"Vũ Thị Ánh {i}"} for i in range(101)]
+    # three orders a minute, so that the sort key ties; a name whose bytes are more than its
+    # characters
+    changes = [
+        {"placed_at": datetime(2026, 5, 1, 12, i // 3), "customer": f"Vũ Thị Ánh {i}"}
+        for i in range(101)
+    ]
     return OrderStore([plain_order(i, **changes[i]) for i in range(1, 101)])
 
 
@@ -39,7 +43,10 @@ def client(store):
 @pytest.fixture(scope="module")
 def steady():
     """A client for many examples, whose store does not change."""
-    with OrderStore([plain_order(i) for i in range(1, 31)]) as store, OrdersClient(create_app(store)) as client:
+    with (
+        OrderStore([plain_order(i) for i in range(1, 31)]) as store,
+        OrdersClient(create_app(store)) as client,
+    ):
         yield client
 
 
@@ -67,17 +74,31 @@ def test_all_pages_hold_every_order_once(store, paging, limit):
     with OrdersClient(create_app(store, paging)) as client:
         assert ids(islice(client.all_orders(limit=limit), 1_000)) == expected_ids(store)
         assert client.requests == -(-100 // limit)
-        assert ids(client.all_orders(limit=limit, status="refunded")) == expected_ids(store, status="refunded")
+        assert ids(client.all_orders(limit=limit, status="refunded")) == expected_ids(
+            store, status="refunded"
+        )
 
 
 def test_filters_and_ranges(client, store):
     noon, later = datetime(2026, 5, 1, 12, 5), datetime(2026, 5, 1, 12, 20)
-    wanted = {"region": "south", "min_amount": 50, "max_amount": 400, "placed_after": noon, "placed_before": later}
+    wanted = {
+        "region": "south",
+        "min_amount": 50,
+        "max_amount": 400,
+        "placed_after": noon,
+        "placed_before": later,
+    }
     found = ids(client.orders(**wanted)["data"])
     assert found and found == expected_ids(store, **wanted)
     assert client.orders(placed_after=date(2026, 5, 2)) == {"data": [], "next": None}
-    zone = client.orders(placed_after="2026-05-01T19:05:00+07:00", placed_before="2026-05-01T12:20:00Z", region="south")
-    assert ids(zone["data"]) == expected_ids(store, region="south", placed_after=noon, placed_before=later)
+    zone = client.orders(
+        placed_after="2026-05-01T19:05:00+07:00",
+        placed_before="2026-05-01T12:20:00Z",
+        region="south",
+    )
+    assert ids(zone["data"]) == expected_ids(
+        store, region="south", placed_after=noon, placed_before=later
+    )
     assert client.orders(status=None, limit=1)["data"]
 
 
@@ -194,14 +215,17 @@ def cursor_of(text: str) -> str:
     + ["!", "é", "\ud83d", "a", "AAAA"],
 )
 def test_a_cursor_that_is_none_of_ours_gets_one_answer(client, cursor):
-    with pytest.raises(OrdersAPIError, match="cursor is not one of this API's: start again without it") as caught:
+    with pytest.raises(
+        OrdersAPIError, match="cursor is not one of this API's: start again without it"
+    ) as caught:
         client.orders(cursor=cursor)
     assert caught.value.status == 400
 
 
 @settings(max_examples=50)
 @given(
-    st.sampled_from(["status", "limit", "min_amount", "placed_after", "fields", "cursor", "x"]), st.text(max_size=12)
+    st.sampled_from(["status", "limit", "min_amount", "placed_after", "fields", "cursor", "x"]),
+    st.text(max_size=12),
 )
 def test_any_text_is_answered(steady, name, value):
     try:
@@ -211,16 +235,25 @@ def test_any_text_is_answered(steady, name, value):
 
 
 @settings(max_examples=40)
-@given(st.datetimes(timezones=st.none()), st.text(st.characters(exclude_categories=["Cs"]), max_size=8))
+@given(
+    st.datetimes(timezones=st.none()), st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+)
 def test_an_edited_cursor_starts_where_it_says(steady, time, order_id):
-    page = steady.orders(cursor=cursor_of(to_json({"after": [time, order_id]})), fields="order_id,placed_at")
-    assert all((order["placed_at"], order["order_id"]) < (time.isoformat(), order_id) for order in page["data"])
+    page = steady.orders(
+        cursor=cursor_of(to_json({"after": [time, order_id]})), fields="order_id,placed_at"
+    )
+    assert all(
+        (order["placed_at"], order["order_id"]) < (time.isoformat(), order_id)
+        for order in page["data"]
+    )
 
 
 def test_a_parameter_given_twice_is_refused(store):
     async def ask() -> httpx2.Response:
         transport = httpx2.ASGITransport(create_app(store))
-        async with httpx2.AsyncClient(transport=transport, base_url="http://orders.example") as http:
+        async with httpx2.AsyncClient(
+            transport=transport, base_url="http://orders.example"
+        ) as http:
             return await http.get("/orders?limit=1&limit=2")
 
     response = asyncio.run(ask())

@@ -53,12 +53,21 @@ def test_the_readme_says_what_the_account_holds(orders):
     amounts = [order["amount"] for order in orders if order["amount"] is not None]
     times = Counter(order["placed_at"] for order in orders)
     refunded = Counter(order["region"] for order in orders if order["status"] == "refunded")
-    said = [f"{n:,} {name}" for field in ("status", "region") for name, n in Counter(o[field] for o in orders).items()]
-    said += [f"{sizes[0]:,} to {sizes[-11]:,} characters, and in ten orders {sizes[-10]:,} to {sizes[-1]:,}"]
+    said = [
+        f"{n:,} {name}"
+        for field in ("status", "region")
+        for name, n in Counter(o[field] for o in orders).items()
+    ]
+    said += [
+        f"{sizes[0]:,} to {sizes[-11]:,} characters, and in ten orders {sizes[-10]:,} to {sizes[-1]:,}"
+    ]
     said += [f"NULL in {10_000 - len(notes):,} orders; else {notes[0]} to {notes[-1]:,} characters"]
     said += [f"{min(amounts)} to {max(amounts):,}; NULL in {10_000 - len(amounts)} orders"]
     said += [f"{len(times):,} different times, up to {max(times.values())} orders at one"]
-    said += [f"{len({order['email'] for order in orders}):,} customers", f"most refunds\n({refunded['south']})"]
+    said += [
+        f"{len({order['email'] for order in orders}):,} customers",
+        f"most refunds\n({refunded['south']})",
+    ]
     assert [words for words in said if words not in readme] == []
 
 
@@ -66,9 +75,13 @@ def test_the_generator_makes_the_committed_rows_again(orders, tmp_path):
     faker = pytest.importorskip("faker")
     from workbook.examples.orders.generate import generate_orders, write_account
 
-    made = duckdb.execute("SELECT decode(key), decode(value) FROM parquet_kv_metadata(?)", [str(ACCOUNT)]).fetchall()
+    made = duckdb.execute(
+        "SELECT decode(key), decode(value) FROM parquet_kv_metadata(?)", [str(ACCOUNT)]
+    ).fetchall()
     if (release := dict(made)["faker"]) != faker.VERSION:
-        pytest.skip(f"the account was made with Faker {release}; this is {faker.VERSION}, which makes other names")
+        pytest.skip(
+            f"the account was made with Faker {release}; this is {faker.VERSION}, which makes other names"
+        )
     again = generate_orders()
     assert again == sorted(orders, key=lambda order: order["order_id"])
     writers = {
@@ -81,9 +94,13 @@ def test_the_generator_makes_the_committed_rows_again(orders, tmp_path):
 
 
 def test_ids_are_no_guide_to_time(orders):
-    assert sorted(order["order_id"] for order in orders) == [f"ord_{i:06d}" for i in range(1, 10_001)]
+    assert sorted(order["order_id"] for order in orders) == [
+        f"ord_{i:06d}" for i in range(1, 10_001)
+    ]
     assert orders[0]["order_id"] != "ord_010000"
-    newer_with_a_lower_id = sum(a["order_id"] < b["order_id"] for a, b in zip(orders, orders[1:], strict=False))
+    newer_with_a_lower_id = sum(
+        a["order_id"] < b["order_id"] for a, b in zip(orders, orders[1:], strict=False)
+    )
     assert newer_with_a_lower_id > 500
 
 
@@ -97,7 +114,11 @@ def test_many_orders_share_their_second(orders):
 def test_a_dozen_amounts_are_unknown_and_the_rest_in_cents(orders):
     amounts = [order["amount"] for order in orders]
     assert amounts.count(None) == 12
-    assert all(isinstance(a, Decimal) and a.as_tuple().exponent == -2 and a > 0 for a in amounts if a is not None)
+    assert all(
+        isinstance(a, Decimal) and a.as_tuple().exponent == -2 and a > 0
+        for a in amounts
+        if a is not None
+    )
 
 
 def test_regions_differ_in_refunds_and_the_count_misleads(orders):
@@ -128,12 +149,18 @@ def test_every_payload_is_json_with_its_token_plain_and_escaped(orders):
         assert json.loads(content["raw_response"])["card_token"] == token
         assert token in SECRET.findall(text)
         assert not SECRET.search(to_json({**order, "raw_payload": None}))
-    assert len({json.loads(order["raw_payload"])["card"]["card_token"] for order in orders}) == 10_000
+    assert (
+        len({json.loads(order["raw_payload"])["card"]["card_token"] for order in orders}) == 10_000
+    )
 
 
 def test_payloads_hold_other_secrets_too(orders):
     payloads = [order["raw_payload"] for order in orders]
-    for secret in (r'"authorization":"Bearer gw_example_', r'"pan":"\d{16}"', r"card \d{4} \d{4} \d{4} \d{4} not"):
+    for secret in (
+        r'"authorization":"Bearer gw_example_',
+        r'"pan":"\d{16}"',
+        r"card \d{4} \d{4} \d{4} \d{4} not",
+    ):
         found = [match for text in payloads if (match := re.search(secret, text))]
         assert 300 < len(found) < 5_000
         assert all(SECRET.search(match.string[match.start() : match.end() + 30]) for match in found)
@@ -144,7 +171,9 @@ def test_ten_payloads_are_huge_and_one_holds_a_picture(orders):
     assert sizes[0] >= 300 and sizes[-11] <= 3_000
     assert sizes[-10] >= 100_000 and sizes[-1] <= 400_000
     huge = [order["raw_payload"] for order in orders if len(order["raw_payload"]) > 3_000]
-    assert all(estimate_tokens(text) / 2 < count_tokens(text) for text in huge)  # not one letter repeated
+    assert all(
+        estimate_tokens(text) / 2 < count_tokens(text) for text in huge
+    )  # not one letter repeated
     pictures = [text for text in huge if '"image/png"' in text]
     assert len(pictures) == 1
     png = base64.b64decode(json.loads(pictures[0])["receipt"]["data"], validate=True)
@@ -168,7 +197,11 @@ def test_the_first_page_holds_hard_orders(orders):
 
 def test_a_plain_order_fits_a_store():
     first, second = plain_order(1), plain_order(2, status="failed", amount=None)
-    assert second["status"] == "failed" and second["amount"] is None and first["placed_at"] < second["placed_at"]
+    assert (
+        second["status"] == "failed"
+        and second["amount"] is None
+        and first["placed_at"] < second["placed_at"]
+    )
     assert SECRET.search(first["raw_payload"])
     assert OrderStore([first, second]).page(limit=5) == [second, first]
 
@@ -196,5 +229,7 @@ def test_reading_orders_loads_no_heavy_library():
         "import sys, workbook.examples.orders.data as d, workbook.examples.orders.store as s; "
         f"s.OrderStore.open().page(limit=2); d.classic_orders(2); print(sorted({heavy} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
     assert done.stdout.strip() == "[]"

@@ -11,7 +11,14 @@ from hypothesis import strategies as st
 
 from stores import refilled
 from workbook.examples.orders.data import plain_order
-from workbook.examples.orders.store import COLUMNS, GROUPS, REGIONS, STATUSES, OrderFilter, OrderStore
+from workbook.examples.orders.store import (
+    COLUMNS,
+    GROUPS,
+    REGIONS,
+    STATUSES,
+    OrderFilter,
+    OrderStore,
+)
 
 START = datetime(2026, 3, 1)
 
@@ -35,7 +42,11 @@ orders = st.lists(
     unique_by=lambda order: order["order_id"],
     max_size=25,
 )
-amounts = st.none() | st.integers(-4, 4) | st.integers(-300, 300).map(lambda cents: Decimal(cents).scaleb(-2))
+amounts = (
+    st.none()
+    | st.integers(-4, 4)
+    | st.integers(-300, 300).map(lambda cents: Decimal(cents).scaleb(-2))
+)
 times = st.none() | st.integers(-1, 7).map(lambda second: START + timedelta(seconds=second))
 filters = st.builds(
     OrderFilter,
@@ -78,7 +89,9 @@ def test_listing_agrees_with_python(rows, wanted, limit, offset):
     store = refilled(rows)
     assert store.count(wanted) == len(expected)
     assert store.page(wanted, limit=100) == expected
-    assert store.offset_page(wanted, offset=offset, limit=limit) == expected[offset : offset + limit]
+    assert (
+        store.offset_page(wanted, offset=offset, limit=limit) == expected[offset : offset + limit]
+    )
     seen, after = [], None
     while page := store.page(wanted, after=after, limit=limit):
         assert store.snapshot_page(wanted, after, limit) == (len(expected), page)
@@ -110,7 +123,9 @@ def test_aggregates_agree_with_python(rows, wanted, by):
 
 @settings(max_examples=30)
 @given(orders, orders, filters, st.integers(1, 6), st.randoms(use_true_random=False))
-def test_keyset_pages_neither_repeat_nor_skip_while_orders_come_and_go(rows, arriving, wanted, limit, rng):
+def test_keyset_pages_neither_repeat_nor_skip_while_orders_come_and_go(
+    rows, arriving, wanted, limit, rng
+):
     taken = {order["order_id"] for order in rows}
     arriving = [order for order in arriving if order["order_id"] not in taken]
     store = refilled(rows)
@@ -120,7 +135,10 @@ def test_keyset_pages_neither_repeat_nor_skip_while_orders_come_and_go(rows, arr
         after = key(page[-1])
         if arriving:
             store.insert([arriving.pop()])
-        leaving = {page[-1]["order_id"], rng.choice(rows)["order_id"]}  # the row that the next page starts after too
+        leaving = {
+            page[-1]["order_id"],
+            rng.choice(rows)["order_id"],
+        }  # the row that the next page starts after too
         gone |= leaving
         store.delete(leaving)
     ids = [order["order_id"] for order in seen]
@@ -196,19 +214,27 @@ def test_an_unknown_status_names_the_valid_ones():
 
 
 def test_filters_that_mean_the_same_are_equal():
-    assert OrderFilter(min_amount=10) == OrderFilter(min_amount=10.0) == OrderFilter(min_amount=Decimal("9.995"))
+    assert (
+        OrderFilter(min_amount=10)
+        == OrderFilter(min_amount=10.0)
+        == OrderFilter(min_amount=Decimal("9.995"))
+    )
     assert OrderFilter(max_amount=10.1) == OrderFilter(max_amount=Decimal("10.109"))
     noon = datetime(2026, 5, 1, 12)
     in_hanoi = datetime(2026, 5, 1, 19, tzinfo=timezone(timedelta(hours=7)))
     assert OrderFilter(placed_after=noon) == OrderFilter(placed_after=in_hanoi)
     assert OrderFilter(placed_after=noon) == OrderFilter(placed_after=noon.replace(tzinfo=UTC))
-    assert OrderFilter(placed_before=date(2026, 5, 1)) == OrderFilter(placed_before=datetime(2026, 5, 1))
+    assert OrderFilter(placed_before=date(2026, 5, 1)) == OrderFilter(
+        placed_before=datetime(2026, 5, 1)
+    )
 
 
 @pytest.mark.parametrize("huge", [1e300, Decimal("1e5000"), 10**40, 10**9])
 def test_bounds_beyond_every_amount_are_taken(kept, huge):
     assert kept.count(OrderFilter(min_amount=huge)) == 0
-    assert kept.count(OrderFilter(max_amount=huge)) == kept.count(OrderFilter(min_amount=-huge)) == 100
+    assert (
+        kept.count(OrderFilter(max_amount=huge)) == kept.count(OrderFilter(min_amount=-huge)) == 100
+    )
 
 
 def test_adjoining_ranges_share_no_order(store):
@@ -258,7 +284,9 @@ def test_text_of_any_kind_comes_back(store):
 
 
 def test_reads_run_at_once_and_each_sees_one_moment(store):
-    """A writer adds and removes ten orders at a time; a total must always be that of the rows beside it."""
+    """A writer adds and removes ten orders at a time; a total must always be that of the rows
+    beside it.
+    """
     stop = threading.Event()
 
     def write() -> None:
@@ -270,7 +298,11 @@ def test_reads_run_at_once_and_each_sees_one_moment(store):
     writer.start()
     try:
         with ThreadPoolExecutor(6) as pool:
-            pages = list(pool.map(lambda _: store.snapshot_page(limit=1_000, columns=["order_id"]), range(100)))
+            pages = list(
+                pool.map(
+                    lambda _: store.snapshot_page(limit=1_000, columns=["order_id"]), range(100)
+                )
+            )
     finally:
         stop.set()
         writer.join()

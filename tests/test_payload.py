@@ -1,4 +1,6 @@
-"""Payload windows: every character once, never over a ceiling or a budget, secrets out before the cut (case 24)."""
+"""Payload windows: every character once, never over a ceiling or a budget, secrets out before the
+cut (case 24).
+"""
 
 import json
 

@@ -17,7 +17,9 @@ def no_window():
 
 
 def test_filters_under_the_cap_stand_out():
-    frame = pd.DataFrame({"rows read": [900, 3], "tokens for the model": [25_001, 25_000]}, index=["all", "few"])
+    frame = pd.DataFrame(
+        {"rows read": [900, 3], "tokens for the model": [25_001, 25_000]}, index=["all", "few"]
+    )
     ax = plots.filter_costs(frame, cap=25_000)
     dots = ax.collections[0]
     assert dots.get_offsets()[:, 0].tolist() == [25_001, 25_000]
@@ -27,7 +29,8 @@ def test_filters_under_the_cap_stand_out():
 
 def test_where_to_filter_shows_megabytes_beside_millions_of_tokens():
     frame = pd.DataFrame(
-        {"MB on the wire": [16.5, 4.0], "tokens for the model": [5_500_000, 1_400_000]}, index=["a", "b"]
+        {"MB on the wire": [16.5, 4.0], "tokens for the model": [5_500_000, 1_400_000]},
+        index=["a", "b"],
     )
     left, right = plots.where_to_filter(frame).axes
     assert [bar.get_width() for bar in left.patches] == [16.5, 4.0]
@@ -38,7 +41,11 @@ def test_paging_faults_keeps_the_two_ways_of_paging_apart():
     rows = [("offset", 1, 0, 0), ("offset", 2, 5, 1), ("keyset", 1, 0, 0), ("keyset", 2, 0, 2)]
     ax = plots.paging_faults(pd.DataFrame(rows, columns=["paging", "page", "repeated", "skipped"]))
     shown = {line.get_label(): list(line.get_ydata()) for line in ax.lines}
-    assert shown == {"offset: repeated": [0, 5], "offset: skipped": [0, 1], "keyset: repeated or skipped": [0, 2]}
+    assert shown == {
+        "offset: repeated": [0, 5],
+        "offset: skipped": [0, 1],
+        "keyset: repeated or skipped": [0, 2],
+    }
 
 
 def test_a_share_under_one_per_cent_is_not_shown_as_zero():
@@ -49,7 +56,9 @@ def test_a_share_under_one_per_cent_is_not_shown_as_zero():
 
 
 def test_follow_ups_stand_on_the_first_pages():
-    frame = pd.DataFrame({"fields": ["one", "all"], "first page": [700, 8_500], "follow-ups": [7_100, 0]})
+    frame = pd.DataFrame(
+        {"fields": ["one", "all"], "first page": [700, 8_500], "follow-ups": [7_100, 0]}
+    )
     first, extra = plots.trimming(frame).containers
     assert [bar.get_height() for bar in first] == [bar.get_y() for bar in extra] == [700, 8_500]
     assert [bar.get_height() for bar in extra] == [7_100, 0]
@@ -75,16 +84,31 @@ def test_reading_is_drawn_in_per_cent_beside_the_whole_and_the_budget():
 
 
 def test_a_sequence_has_an_arrow_for_each_step_and_a_box_for_a_step_alone():
-    ax = plots.sequence([("you", "model", "ask"), ("model", "model", "think"), ("model", "you", "answer")], "Who?")
-    arrows = [(text.xyann[0], text.xy[0]) for text in ax.texts if getattr(text, "arrow_patch", None)]
+    ax = plots.sequence(
+        [("you", "model", "ask"), ("model", "model", "think"), ("model", "you", "answer")], "Who?"
+    )
+    arrows = [
+        (text.xyann[0], text.xy[0]) for text in ax.texts if getattr(text, "arrow_patch", None)
+    ]
     assert arrows == [(0, 1), (1, 0)]
-    assert [text.get_text() for text in ax.texts if text.get_text()] == ["you", "model", "ask", "think", "answer"]
+    assert [text.get_text() for text in ax.texts if text.get_text()] == [
+        "you",
+        "model",
+        "ask",
+        "think",
+        "answer",
+    ]
 
 
 def test_model_calls_are_counted_and_summed_for_each_way():
-    frame = pd.DataFrame({"together": [400, 453, None], "one by one": [400, 410, 420]}, index=[1, 2, 3])
+    frame = pd.DataFrame(
+        {"together": [400, 453, None], "one by one": [400, 410, 420]}, index=[1, 2, 3]
+    )
     ax = plots.model_calls(frame)
-    assert [[bar.get_height() for bar in bars] for bars in ax.containers] == [[400, 453], [400, 410, 420]]
+    assert [[bar.get_height() for bar in bars] for bars in ax.containers] == [
+        [400, 453],
+        [400, 410, 420],
+    ]
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     assert names == ["together: 2 calls, 853 tokens", "one by one: 3 calls, 1,230 tokens"]
 

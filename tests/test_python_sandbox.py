@@ -1,4 +1,6 @@
-"""Python in the sandbox: what the type checker refuses before anything runs, errors, and the description's truth."""
+"""Python in the sandbox: what the type checker refuses before anything runs, errors, and the
+description's truth.
+"""
 
 import datetime as dt
 import json
@@ -37,7 +39,13 @@ class Host:
             """Lists tasks."""
             self.calls += 1
             return [
-                {"id": i, "title": f"t{i}", "owner": "ana" if i else None, "status": "open", "amount": 2.5}
+                {
+                    "id": i,
+                    "title": f"t{i}",
+                    "owner": "ana" if i else None,
+                    "status": "open",
+                    "amount": 2.5,
+                }
                 for i in range(limit)
             ]
 
@@ -108,20 +116,60 @@ RIGHT = {
 }
 
 WRONG = {
-    "an argument that is not there": ("crm.list_tasks(ownr='ana')", "ownr", "It takes owner: str | None = None"),
-    "a function that is not there": ("crm.list_task()", "no member list_task", "Did you mean list_tasks?"),
+    "an argument that is not there": (
+        "crm.list_tasks(ownr='ana')",
+        "ownr",
+        "It takes owner: str | None = None",
+    ),
+    "a function that is not there": (
+        "crm.list_task()",
+        "no member list_task",
+        "Did you mean list_tasks?",
+    ),
     "an argument that is missing": ("crm.add_note(1)", "text", "It takes task_id: int, text: str"),
     "an argument too many": ("crm.get_task(1, 2)", "Too many", "It takes task_id: int"),
     "a text for a number": ("crm.get_task('T-1')", "Expected int", "T-1"),
-    "a text for a number, from a row": ("crm.get_task(crm.list_tasks()[0]['title'])", "Expected int", "found str"),
-    "a number for a text": ("crm.add_note(1, crm.list_tasks()[0]['id'])", "Expected str", "found int"),
-    "a word that is none of the words": ("crm.list_tasks(status='opne')", 'Literal["open", "done"]', "opne"),
-    "a key that is not there": ("crm.list_tasks()[0]['price']", "price", "It has id, title, owner, status, amount"),
+    "a text for a number, from a row": (
+        "crm.get_task(crm.list_tasks()[0]['title'])",
+        "Expected int",
+        "found str",
+    ),
+    "a number for a text": (
+        "crm.add_note(1, crm.list_tasks()[0]['id'])",
+        "Expected str",
+        "found int",
+    ),
+    "a word that is none of the words": (
+        "crm.list_tasks(status='opne')",
+        'Literal["open", "done"]',
+        "opne",
+    ),
+    "a key that is not there": (
+        "crm.list_tasks()[0]['price']",
+        "price",
+        "It has id, title, owner, status, amount",
+    ),
     "a dict as an object": ("crm.list_tasks()[0].owner", "owner", 'It is a dict: use ["owner"]'),
-    "a name that is not there": ("rows = crm.list_tasks()\nlen(row)", "Name row used when not defined", "line 2"),
-    "a library that is not there": ("import pandas as pd\npd.DataFrame(crm.list_tasks())", "pandas", "line 1"),
-    "a name that cannot be imported": ("from crm import list_all\nlist_all()", "list_all", "line 1"),
-    "a bracket that is not closed": ("rows = crm.list_tasks()\nprint(len(rows)", "SyntaxError", "line 2"),
+    "a name that is not there": (
+        "rows = crm.list_tasks()\nlen(row)",
+        "Name row used when not defined",
+        "line 2",
+    ),
+    "a library that is not there": (
+        "import pandas as pd\npd.DataFrame(crm.list_tasks())",
+        "pandas",
+        "line 1",
+    ),
+    "a name that cannot be imported": (
+        "from crm import list_all\nlist_all()",
+        "list_all",
+        "line 1",
+    ),
+    "a bracket that is not closed": (
+        "rows = crm.list_tasks()\nprint(len(rows)",
+        "SyntaxError",
+        "line 2",
+    ),
     "a mistake far down": (
         "crm.add_note(1, 'a')\nfor r in crm.list_tasks():\n    crm.get_task(id=r['id'])",
         "id",
@@ -190,7 +238,10 @@ def test_error_of_a_connection_reaches_the_code_as_the_nearest_that_the_sandbox_
     sandbox = PythonSandbox({"crm.fetch": HostFunction(fetch, "crm")})
     caught = sandbox.run("try:\n    crm.fetch()\nexcept OSError as e:\n    print(e)")
     assert caught.printed == "the warehouse is down until 12:00\n"
-    assert sandbox.run("crm.fetch()").error == "OSError: the warehouse is down until 12:00 (line 1: crm.fetch())"
+    assert (
+        sandbox.run("crm.fetch()").error
+        == "OSError: the warehouse is down until 12:00 (line 1: crm.fetch())"
+    )
 
 
 def test_dates_in_arguments_and_in_the_value_become_text(run):
@@ -210,14 +261,19 @@ def test_functions_of_namespaces_that_the_code_does_not_name_cost_nothing(host):
 
     host.functions |= {f"n{i}.nothing": HostFunction(nothing, f"n{i}") for i in range(500)}
     # a stub or a module for each of them would take seconds
-    assert PythonSandbox(host.functions, limits=Limits(seconds=2)).run("len(crm.list_tasks())").value == 3
+    assert (
+        PythonSandbox(host.functions, limits=Limits(seconds=2)).run("len(crm.list_tasks())").value
+        == 3
+    )
 
 
 def test_more_runs_than_processes_wait_for_each_other(run):
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(PROCESSES + 8) as threads:
-        assert list(threads.map(lambda i: run(f"{i} * 2").value, range(80))) == [i * 2 for i in range(80)]
+        assert list(threads.map(lambda i: run(f"{i} * 2").value, range(80))) == [
+            i * 2 for i in range(80)
+        ]
 
 
 def test_the_host_stays_small_whatever_the_code_holds():
@@ -225,7 +281,11 @@ def test_the_host_stays_small_whatever_the_code_holds():
 
     sandbox = PythonSandbox({}, limits=Limits(seconds=5))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for code in ("x = [0] * 1000\nx = [x] * 1000\n[x] * 1000", "['y' * 10_000_000] * 5", "print('z' * 15_000_000)"):
+    for code in (
+        "x = [0] * 1000\nx = [x] * 1000\n[x] * 1000",
+        "['y' * 10_000_000] * 5",
+        "print('z' * 15_000_000)",
+    ):
         assert sandbox.run(code).stopped == "output"
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000  # KiB
 
@@ -247,7 +307,10 @@ def test_a_namespace_that_the_type_checker_knows_as_its_own_is_an_error_of_the_r
         return 3
 
     function = HostFunction(rows, "log")
-    function.namespace, function.path = "syslog", "syslog.rows"  # such names are refused, as far as they are known
+    function.namespace, function.path = (
+        "syslog",
+        "syslog.rows",
+    )  # such names are refused, as far as they are known
     with PythonSandbox({"syslog.rows": function}) as sandbox:
         assert sandbox.run("syslog.rows()").error.startswith("ImportError: ")
 
@@ -281,16 +344,26 @@ def test_description_says_what_is_true():
             "AttributeError: 'dict' object has no attribute 'get' as a value: methods are only called here, "
             "as in lambda x: d.get(x) (line 2: max(d, key=d.get))",
         ),
-        ("(5).bit_length()", "AttributeError: 'int' object has no attribute 'bit_length' (line 1: (5).bit_length())"),
-        ("(5).nothing", "AttributeError: 'int' object has no attribute 'nothing' (line 1: (5).nothing)"),
+        (
+            "(5).bit_length()",
+            "AttributeError: 'int' object has no attribute 'bit_length' (line 1: (5).bit_length())",
+        ),
+        (
+            "(5).nothing",
+            "AttributeError: 'int' object has no attribute 'nothing' (line 1: (5).nothing)",
+        ),
     ],
 )
-def test_a_method_that_is_passed_as_a_value_is_explained_and_one_that_is_not_there_is_not(code, told):
+def test_a_method_that_is_passed_as_a_value_is_explained_and_one_that_is_not_there_is_not(
+    code, told
+):
     assert PythonSandbox().run(code).error == told
 
 
 def test_files_are_described_and_read(tmp_path):
-    (tmp_path / "orders.json").write_text(json.dumps([{"amount": 2}, {"amount": 3}]), encoding="utf-8")
+    (tmp_path / "orders.json").write_text(
+        json.dumps([{"amount": 2}, {"amount": 3}]), encoding="utf-8"
+    )
     sandbox = PythonSandbox(files=tmp_path)
     assert "/data" in sandbox.description
     code = """
@@ -312,7 +385,9 @@ def test_an_argument_that_came_to_nothing_is_an_error_and_does_not_drop_the_filt
 
     with PythonSandbox({"crm.rows": HostFunction(rows, "crm")}) as sandbox:
         run = sandbox.run(f"crm.rows(least={value})")
-        assert run.value is None and "TypeError: crm.rows: an argument is not plain data" in run.error
+        assert (
+            run.value is None and "TypeError: crm.rows: an argument is not plain data" in run.error
+        )
         assert sandbox.run("crm.rows(least=1.5)").value == "least is 1.5"
 
 
@@ -324,7 +399,9 @@ def test_an_argument_that_cannot_leave_the_interpreter_is_an_error_and_not_its_n
 
     with PythonSandbox({"crm.note": HostFunction(note, "crm")}) as sandbox:
         run = sandbox.run(f"import math\nclass A: pass\nx = [{value}]\ncrm.note(x[0])")
-        assert run.value is None and "TypeError: crm.note: an argument is not plain data" in run.error
+        assert (
+            run.value is None and "TypeError: crm.note: an argument is not plain data" in run.error
+        )
         assert sandbox.run("crm.note('<b>not a function</b>')").value == "<b>not a function</b>"
 
 
@@ -335,4 +412,6 @@ def test_an_argument_that_is_nested_too_deep_is_an_error_of_the_code():
 
     with PythonSandbox({"crm.note": HostFunction(note, "crm")}) as sandbox:
         run = sandbox.run("x = []\nfor i in range(5000): x = [x]\ncrm.note(x)")
-        assert run.value is None and "TypeError: crm.note: an argument is not plain data" in run.error
+        assert (
+            run.value is None and "TypeError: crm.note: an argument is not plain data" in run.error
+        )

@@ -23,11 +23,15 @@ def test_the_example_is_a_tool_that_fits(capsys):
         if not (cursor := page["next_cursor"]):
             break
     assert seen == list(range(2000))
-    assert json.loads(tool.call({"cursor": "made up"}).text)["error"].startswith("This cursor is not valid here")
+    assert json.loads(tool.call({"cursor": "made up"}).text)["error"].startswith(
+        "This cursor is not valid here"
+    )
 
 
 def test_the_example_of_code_runs_and_gives_what_its_comment_says(capsys):
-    first, second = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    first, second = re.findall(
+        r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL
+    )
     names = {}
     exec(first, names)
     capsys.readouterr()

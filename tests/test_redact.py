@@ -1,4 +1,6 @@
-"""Secrets go before any cut: valid JSON stays valid and means the same, and nothing secret is left in any window."""
+"""Secrets go before any cut: valid JSON stays valid and means the same, and nothing secret is left
+in any window.
+"""
 
 import json
 import re
@@ -51,14 +53,24 @@ HAZARDS = (
 texts = st.lists(st.sampled_from(HAZARDS), max_size=6).map("".join)
 """Text that a rule might stumble over, but that holds no secret."""
 
-scalars = st.none() | st.booleans() | st.integers(-999, 999) | st.floats(allow_nan=False, allow_infinity=False) | texts
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers(-999, 999)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts
+)
 styles = st.sampled_from([{}, {"separators": (",", ":")}, {"ensure_ascii": False}, {"indent": 2}])
 
 # Every document is built twice, as it is and as it should come out: a pair (given, wanted).
 plain = scalars.map(lambda value: (value, value))
-loud = st.sampled_from([f"MARK{i}{tail}" for i in range(3) for tail in ("", "\\", '"', '\\"}', "',", "\n]")])
+loud = st.sampled_from(
+    [f"MARK{i}{tail}" for i in range(3) for tail in ("", "\\", '"', '\\"}', "',", "\n]")]
+)
 secrets = st.recursive(
-    loud | st.integers(10**8, 10**9), lambda inner: st.lists(inner, min_size=1, max_size=3), max_leaves=4
+    loud | st.integers(10**8, 10**9),
+    lambda inner: st.lists(inner, min_size=1, max_size=3),
+    max_leaves=4,
 )
 hidden = st.tuples(st.sampled_from(KEYS), secrets)
 
@@ -78,8 +90,12 @@ def nested(inner):
     """Lists, objects with secrets, and JSON inside a string, of `inner`."""
     members = st.lists(st.tuples(st.sampled_from(NAMES), inner), max_size=3)
     objects = st.builds(record, members, st.lists(hidden, max_size=2), st.booleans())
-    lists = st.lists(inner, max_size=3).map(lambda pairs: ([p[0] for p in pairs], [p[1] for p in pairs]))
-    dumped = st.builds(lambda pair, style: tuple(json.dumps(side, **style) for side in pair), objects, styles)
+    lists = st.lists(inner, max_size=3).map(
+        lambda pairs: ([p[0] for p in pairs], [p[1] for p in pairs])
+    )
+    dumped = st.builds(
+        lambda pair, style: tuple(json.dumps(side, **style) for side in pair), objects, styles
+    )
     return objects | lists | dumped
 
 
@@ -95,7 +111,10 @@ def test_a_json_text_loses_its_secrets_and_nothing_else(document, style):
 
 @pytest.mark.parametrize("depth", range(9))
 def test_a_secret_is_found_at_any_depth_of_json_inside_json(depth):
-    inside, outside = {"a": 1, "card_token": 'MARK"\\', "b": [2]}, {"a": 1, "card_token": REDACTED, "b": [2]}
+    inside, outside = (
+        {"a": 1, "card_token": 'MARK"\\', "b": [2]},
+        {"a": 1, "card_token": REDACTED, "b": [2]},
+    )
     for _ in range(depth):
         inside, outside = {"raw": json.dumps(inside)}, {"raw": json.dumps(outside)}
     assert json.loads(redact(json.dumps(inside))) == outside
@@ -141,7 +160,10 @@ def test_a_secret_in_running_text_goes_also_after_an_escape(name, before, depth)
 
 def test_slashes_and_ampersands_as_other_languages_escape_them():
     assert redact(r'{"h":"Bearer abcdefgh\/0123","b":1}') == '{"h":"Bearer [redacted]","b":1}'
-    assert redact(r'{"u":"?a=1\u0026token=0123\u0026b=2"}') == r'{"u":"?a=1\u0026token=[redacted]\u0026b=2"}'
+    assert (
+        redact(r'{"u":"?a=1\u0026token=0123\u0026b=2"}')
+        == r'{"u":"?a=1\u0026token=[redacted]\u0026b=2"}'
+    )
 
 
 @pytest.mark.parametrize(
@@ -227,7 +249,9 @@ NASTY = (
 
 @pytest.mark.parametrize("piece", NASTY)
 def test_time_grows_in_step_with_the_text(piece):
-    """Four times the text may take eight times as long, not sixteen; the best of three runs, as cores are shared."""
+    """Four times the text may take eight times as long, not sixteen; the best of three runs, as
+    cores are shared.
+    """
 
     def seconds(size: int) -> float:
         text, taken = piece * (size // len(piece)), []
@@ -268,7 +292,11 @@ def test_no_window_of_a_payload_holds_a_secret_and_all_together_are_the_redacted
 @given(st.data())
 def test_windows_of_any_size_never_show_a_piece_of_a_secret(data):
     text = json.dumps(
-        {"a": "x" * 30, "card_token": "MARKMARKMARKMARK", "raw": json.dumps({"cvv": "MARK", "b": "y" * 30})}
+        {
+            "a": "x" * 30,
+            "card_token": "MARKMARKMARKMARK",
+            "raw": json.dumps({"cvv": "MARK", "b": "y" * 30}),
+        }
     )
     offset = data.draw(st.integers(0, len(redact(text)) - 1))
     size = data.draw(st.integers(-5, 200))

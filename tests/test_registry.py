@@ -86,7 +86,14 @@ def paths(registry: Registry, query: str) -> list[str]:
 
 
 def test_words_find_a_function_by_its_name_docstring_parameters_and_values(registry):
-    for query in ("list tasks", "listTasks", "which to-do is the earliest", "chores", "stuck", "OWNER"):
+    for query in (
+        "list tasks",
+        "listTasks",
+        "which to-do is the earliest",
+        "chores",
+        "stuck",
+        "OWNER",
+    ):
         assert paths(registry, query)[0] == "crm.list_tasks"
     assert paths(registry, "what does this employee earn") == ["hr.get_salary"]
 
@@ -95,7 +102,10 @@ def test_brief_is_one_line_a_function(registry):
     assert found(registry, "notes of a task") == {
         "total_matches": 2,
         "shown": 2,
-        "items": ["crm.add_note: Adds a note to a task.", "crm.list_tasks: Lists tasks, the earliest due first."],
+        "items": [
+            "crm.add_note: Adds a note to a task.",
+            "crm.list_tasks: Lists tasks, the earliest due first.",
+        ],
     }
 
 
@@ -123,8 +133,16 @@ def test_search_words_are_found_and_never_shown(language):
         registry.register(carrying, "sums", "none", words="")
         assert paths(registry, "incremented") == paths(registry, "tally") == ["sums.carried"]
         assert paths(registry, "bump") == ["sums.other"]
-        answers = [registry.search(query, how) for query in ("increment bump", "sums") for how in ("brief", "full")]
-        answers += [to_json(tool.definition(api)) for tool in registry.tools() for api in ("openai", "anthropic")]
+        answers = [
+            registry.search(query, how)
+            for query in ("increment bump", "sums")
+            for how in ("brief", "full")
+        ]
+        answers += [
+            to_json(tool.definition(api))
+            for tool in registry.tools()
+            for api in ("openai", "anthropic")
+        ]
         answers += [to_json(Tool(carrying).definition(api)) for api in ("openai", "anthropic")]
         for word in ("increment", "tally", "bump", "higher"):
             assert not any(word in text.lower() for text in answers)
@@ -171,7 +189,11 @@ declare namespace crm {
 @pytest.mark.parametrize(("language", "stub"), [("python", STUB), ("javascript", DECLARATION)])
 def test_full_is_typed_stubs_in_the_language_of_the_sandbox(language, stub):
     with registered(language=language) as registry:
-        assert found(registry, "crm.list_tasks", "full") == {"total_matches": 1, "shown": 1, "stubs": stub}
+        assert found(registry, "crm.list_tasks", "full") == {
+            "total_matches": 1,
+            "shown": 1,
+            "stubs": stub,
+        }
 
 
 def test_full_groups_by_namespace(registry):
@@ -198,7 +220,12 @@ def test_a_path_or_a_namespace_gives_just_that(registry, query, expected):
 
 
 @pytest.mark.parametrize(
-    "query", ["crm.list_tasks and something about pay", "crm.list_tasks, crm.list_taks", "crm.list_tasks(overdue=True)"]
+    "query",
+    [
+        "crm.list_tasks and something about pay",
+        "crm.list_tasks, crm.list_taks",
+        "crm.list_tasks(overdue=True)",
+    ],
 )
 @pytest.mark.parametrize("detail", ["brief", "full"])
 def test_a_path_that_stands_among_words_comes_first(registry, query, detail):
@@ -253,9 +280,15 @@ def test_the_budget_cuts_a_listing_and_says_so():
         shown = answer["shown"]
         assert (answer["total_matches"], len(answer["items"])) == (60, shown)
         assert 15 < shown < 60
-        assert answer["note"] == f"The 400-token budget cut 60 functions to {shown}. Search in words for fewer."
+        assert (
+            answer["note"]
+            == f"The 400-token budget cut 60 functions to {shown}. Search in words for fewer."
+        )
         # one more would not have fitted
-        assert count_tokens(to_json({**answer, "items": [*answer["items"], answer["items"][-1]]})) > 400
+        assert (
+            count_tokens(to_json({**answer, "items": [*answer["items"], answer["items"][-1]]}))
+            > 400
+        )
 
 
 def test_words_show_the_ten_best_of_all_that_match():
@@ -273,7 +306,9 @@ def test_words_show_the_ten_best_of_all_that_match():
 def wide(fields: int, docs: bool = True):
     row = TypedDict(f"Wide{fields}", {f"field_number_{n}": str for n in range(fields)})
 
-    def function(key: Annotated[str, Field(description="The key of it. " * (40 if docs else 0))]) -> row: ...
+    def function(
+        key: Annotated[str, Field(description="The key of it. " * (40 if docs else 0))],
+    ) -> row: ...
 
     function.__doc__ = "Reads a wide row."
     return function
@@ -293,7 +328,10 @@ def test_a_stub_too_large_with_its_comments_comes_without_and_one_too_large_at_a
     with Registry(budget=500) as registry:
         registry.register(wide(40), "misc", "middling_row")
         registry.register(wide(400), "misc", "huge_row")
-        assert "def middling_row(key: str) -> Wide40: ...\n" in found(registry, "misc.middling_row", "full")["stubs"]
+        assert (
+            "def middling_row(key: str) -> Wide40: ...\n"
+            in found(registry, "misc.middling_row", "full")["stubs"]
+        )
         assert found(registry, "misc.huge_row", "full") == {
             "total_matches": 1,
             "shown": 1,
@@ -316,8 +354,27 @@ def test_the_least_budget_holds_the_longest_names_and_lines():
 
 
 AWKWARD = [
-    *('"', "'", "AND OR NOT", "tasks NEAR(2)", "tasks* ^list", "name:tasks", "(((", "-tasks", "\0tasks", "tasks;--"),
-    *("đơn hàng", "日本語", "😀", "\ud800", "x" * 10_000, "tasks " * 5_000, " ".join(f"w{n}" for n in range(5_000))),
+    *(
+        '"',
+        "'",
+        "AND OR NOT",
+        "tasks NEAR(2)",
+        "tasks* ^list",
+        "name:tasks",
+        "(((",
+        "-tasks",
+        "\0tasks",
+        "tasks;--",
+    ),
+    *(
+        "đơn hàng",
+        "日本語",
+        "😀",
+        "\ud800",
+        "x" * 10_000,
+        "tasks " * 5_000,
+        " ".join(f"w{n}" for n in range(5_000)),
+    ),
 ]
 LOADED = ["crm", "tasks", "crm.*", "hr.get_salary", '"', "*", "NOT", "AND", "("]
 
@@ -362,8 +419,13 @@ def test_without_fts5_the_error_says_what_is_missing(monkeypatch):
             return super().execute(sql.replace("fts5", "fts0"), *arguments)
 
     connect = sqlite3.connect
-    monkeypatch.setattr(sqlite3, "connect", lambda *args, **options: connect(*args, factory=Bare, **options))
-    with pytest.raises(RuntimeError, match=r"needs SQLite's FTS5, which this Python's sqlite3 lacks \(no such module"):
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda *args, **options: connect(*args, factory=Bare, **options)
+    )
+    with pytest.raises(
+        RuntimeError,
+        match=r"needs SQLite's FTS5, which this Python's sqlite3 lacks \(no such module",
+    ):
         SearchIndex()
 
 
@@ -373,7 +435,13 @@ def test_without_fts5_the_error_says_what_is_missing(monkeypatch):
 def test_a_path_is_registered_once_and_must_be_one_that_code_can_write(registry):
     with pytest.raises(ValueError, match="'crm.list_tasks' is registered already"):
         registry.register(list_tasks, "crm")
-    for namespace, name in (("json", "it"), ("lambda", "it"), ("crm", "import"), ("crm", "a-b"), ("", "it")):
+    for namespace, name in (
+        ("json", "it"),
+        ("lambda", "it"),
+        ("crm", "import"),
+        ("crm", "a-b"),
+        ("", "it"),
+    ):
         with pytest.raises(ValueError, match="cannot be called from code"):
             registry.register(list_tasks, namespace, name)
     assert list(registry.functions) == ["crm.list_tasks", "crm.add_note", "hr.get_salary"]
@@ -421,7 +489,12 @@ def test_the_definitions_are_small_and_the_same_for_5_functions_and_for_500(lang
 
 
 RUNS = {
-    "python": ("crm.list_tasks(owner='bo')[0]['owner']", "crm.list_task()", "crm.nope()", "crn.list_tasks()"),
+    "python": (
+        "crm.list_tasks(owner='bo')[0]['owner']",
+        "crm.list_task()",
+        "crm.nope()",
+        "crn.list_tasks()",
+    ),
     "javascript": (
         "return (await crm.list_tasks({owner: 'bo'}))[0].owner",
         "return await crm.list_task()",
@@ -438,7 +511,12 @@ def test_execute_runs_code_with_the_functions_and_says_which_are_not_there(langu
         execute = registry.tools()[1]
         assert execute.call({"code": good}).text == registry.execute(good) == '{"value":"bo"}'
         for code, hint in (
-            (near, "Did you mean list_tasks?" if language == "python" else "Did you mean crm.list_tasks?"),
+            (
+                near,
+                "Did you mean list_tasks?"
+                if language == "python"
+                else "Did you mean crm.list_tasks?",
+            ),
             (far, "There is no crm.nope. Find the function with search."),
             (wrong, "There is no crn.list_tasks. Did you mean crm.list_tasks?"),
         ):
@@ -459,7 +537,9 @@ def test_an_answer_of_execute_is_within_the_budget(language):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_function_registered_in_mid_session_is_found_and_run_and_no_definition_changes(language):
-    code = {"python": "late.double(n=21)", "javascript": "return await late.double({n: 21})"}[language]
+    code = {"python": "late.double(n=21)", "javascript": "return await late.double({n: 21})"}[
+        language
+    ]
 
     def double(n: int) -> int:
         """Doubles a number."""
@@ -472,6 +552,8 @@ def test_a_function_registered_in_mid_session_is_found_and_run_and_no_definition
         thread = threading.Thread(target=registry.register, args=(double, "late"))
         thread.start()
         thread.join()
-        assert json.loads(search.call({"query": "double a number"}).text)["items"] == ["late.double: Doubles a number."]
+        assert json.loads(search.call({"query": "double a number"}).text)["items"] == [
+            "late.double: Doubles a number."
+        ]
         assert execute.call({"code": code}).text == '{"value":42}'
         assert to_json([search.definition(), execute.definition()]) == before

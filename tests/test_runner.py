@@ -1,4 +1,6 @@
-"""Running notebooks: what is run, what is said when one fails, what is written, and that nothing is left behind."""
+"""Running notebooks: what is run, what is said when one fails, what is written, and that nothing is
+left behind.
+"""
 
 import io
 import json
@@ -31,7 +33,10 @@ posix = pytest.mark.skipif(os.name != "posix", reason="symbolic links need right
 
 def notebook(path: Path, *sources: str) -> Path:
     """Write a notebook of code cells; a source that starts with a heading is Markdown."""
-    cells = [nbformat.v4.new_markdown_cell(s) if s.startswith("# ") else nbformat.v4.new_code_cell(s) for s in sources]
+    cells = [
+        nbformat.v4.new_markdown_cell(s) if s.startswith("# ") else nbformat.v4.new_code_cell(s)
+        for s in sources
+    ]
     path.write_text(nbformat.writes(nbformat.v4.new_notebook(cells=cells)), encoding="utf-8")
     return path
 
@@ -44,7 +49,9 @@ def test_the_kernel_is_this_interpreter_whatever_the_home_holds(tmp_path, monkey
     spec = tmp_path / "share" / "kernels" / "python3"
     spec.mkdir(parents=True)
     argv = [sys.executable, "-c", "raise SystemExit('the wrong kernel')", "{connection_file}"]
-    (spec / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": "x", "language": "python"}), "utf-8")
+    (spec / "kernel.json").write_text(
+        json.dumps({"argv": argv, "display_name": "x", "language": "python"}), "utf-8"
+    )
     monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "share"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     sources = ("import os, sys", "print(sys.executable)", "print(os.getcwd())", "print(hash('x'))")
@@ -55,14 +62,24 @@ def test_the_kernel_is_this_interpreter_whatever_the_home_holds(tmp_path, monkey
     assert Path(executable) == Path(sys.executable)
     assert Path(folder) == tmp_path.resolve()
     hashed = [sys.executable, "-c", "print(hash('x'))"]
-    expected = subprocess.run(hashed, env=os.environ | {"PYTHONHASHSEED": "0"}, capture_output=True, text=True)
+    expected = subprocess.run(
+        hashed, env=os.environ | {"PYTHONHASHSEED": "0"}, capture_output=True, text=True
+    )
     assert seeded == expected.stdout.strip()
 
 
 def test_a_failure_is_named_and_the_rest_goes_on(tmp_path):
-    bad = notebook(tmp_path / "00_bad.ipynb", "# Bad", "x = 1", "raise ValueError('no such\\norder')", "print('never')")
+    bad = notebook(
+        tmp_path / "00_bad.ipynb",
+        "# Bad",
+        "x = 1",
+        "raise ValueError('no such\\norder')",
+        "print('never')",
+    )
     dead = notebook(tmp_path / "01_dead.ipynb", "# Dead", "import os", "os._exit(3)")
-    good = notebook(tmp_path / "02_good.ipynb", "# Good, see [bad](00_bad.ipynb)", FIGURE, "print('1 < 2')")
+    good = notebook(
+        tmp_path / "02_good.ipynb", "# Good, see [bad](00_bad.ipynb)", FIGURE, "print('1 < 2')"
+    )
     before = good.read_bytes()
     out = tmp_path / "build"
     result = CliRunner().invoke(cli, ["run", str(bad), str(dead), str(good), "--out", str(out)])
@@ -80,7 +97,9 @@ def test_a_failure_is_named_and_the_rest_goes_on(tmp_path):
 
     page = (out / "report.html").read_text(encoding="utf-8")
     assert page.count('src="data:image/png;base64,') == 1
-    assert "1 &lt; 2" in page and "ValueError" in page and page.count('<section class="notebook"') == 3
+    assert (
+        "1 &lt; 2" in page and "ValueError" in page and page.count('<section class="notebook"') == 3
+    )
     assert 'href="#00_bad"' in page and 'id="00_bad"' in page and '.ipynb"' not in page
     assert "<script" not in page and 'src="http' not in page and "url(http" not in page
 
@@ -110,7 +129,9 @@ def test_a_broken_file_is_that_notebooks_failure_alone(tmp_path):
         assert line.startswith(f"{path.name}, the file: not a notebook: ")
     assert printed(read(out / "good.ipynb")) == "2\n"
     assert {path.name for path in out.iterdir()} == {"good.ipynb", "report.html"}
-    assert (out / "report.html").read_text(encoding="utf-8").count("Failed in the file: not a notebook") == len(bad)
+    assert (out / "report.html").read_text(encoding="utf-8").count(
+        "Failed in the file: not a notebook"
+    ) == len(bad)
     before = bad[1].read_bytes()
     assert CliRunner().invoke(cli, ["notebooks", str(bad[1])]).exit_code == 1
     assert bad[1].read_bytes() == before
@@ -124,7 +145,11 @@ def test_a_folder_that_holds_the_notebooks_is_refused_before_anything_runs(tmp_p
         (tmp_path / "link").symlink_to(tmp_path / "a", target_is_directory=True)
     before = path.read_bytes()
     result = CliRunner().invoke(cli, ["run", str(path), "--out", str(tmp_path / out)])
-    assert result.exit_code == 2 and "another folder with --out" in result.stderr and result.stdout == ""
+    assert (
+        result.exit_code == 2
+        and "another folder with --out" in result.stderr
+        and result.stdout == ""
+    )
     assert path.read_bytes() == before and not (tmp_path / "a" / "ran").exists()
 
 
@@ -132,7 +157,11 @@ def test_an_output_folder_that_cannot_be_made_is_said_before_anything_runs(tmp_p
     path = notebook(tmp_path / "n.ipynb", "open('ran', 'w')")
     (tmp_path / "file").write_text("", encoding="utf-8")
     result = CliRunner().invoke(cli, ["run", str(path), "--out", str(tmp_path / "file" / "build")])
-    assert result.exit_code == 2 and "cannot be written to" in result.stderr and "--out" in result.stderr
+    assert (
+        result.exit_code == 2
+        and "cannot be written to" in result.stderr
+        and "--out" in result.stderr
+    )
     assert not (tmp_path / "ran").exists()
 
 
@@ -154,13 +183,17 @@ def test_a_report_of_some_notebooks_says_so(tmp_path):
 
 
 def test_refreshed_outputs_repeat_to_the_byte(tmp_path):
-    path = notebook(tmp_path / "a.ipynb", "# A → Việt", FIGURE, "print('a')\nprint('b')", "{'x', 'y', 'z'}")
+    path = notebook(
+        tmp_path / "a.ipynb", "# A → Việt", FIGURE, "print('a')\nprint('b')", "{'x', 'y', 'z'}"
+    )
     ran = CliRunner().invoke(cli, ["notebooks", str(path)])
     assert ran.exit_code == 0, ran.output
     first = path.read_bytes()
     nb = json.loads(first)
     assert [cell["execution_count"] for cell in nb["cells"][1:]] == [1, 2, 3]
-    assert nb["metadata"]["kernelspec"]["name"] == "python3" and nb["metadata"]["language_info"] == {"name": "python"}
+    assert nb["metadata"]["kernelspec"]["name"] == "python3" and nb["metadata"][
+        "language_info"
+    ] == {"name": "python"}
     assert [cell["metadata"] for cell in nb["cells"]] == [{}] * 4
     assert b"\r" not in first and "Việt" in first.decode()
     assert CliRunner().invoke(cli, ["notebooks", str(path)]).exit_code == 0
@@ -182,11 +215,15 @@ def test_a_warning_or_an_error_is_never_written_into_a_notebook(tmp_path, source
     assert path.read_bytes() == before
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="waits on a named pipe, and sends SIGINT to one process")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="waits on a named pipe, and sends SIGINT to one process"
+)
 def test_an_interrupt_leaves_no_kernel_behind(tmp_path):
     pipe = tmp_path / "pids"
     os.mkfifo(pipe)
-    tell = "import os\nwith open('pids', 'w', encoding='utf-8') as f:\n    f.write(f'{os.getpid()} ')"
+    tell = (
+        "import os\nwith open('pids', 'w', encoding='utf-8') as f:\n    f.write(f'{os.getpid()} ')"
+    )
     source = f"{tell}\nwhile True:\n    pass"
     paths = [str(notebook(tmp_path / name, source)) for name in ("a.ipynb", "b.ipynb")]
     command = [sys.executable, "-m", "workbook", "run", *paths, "--out", str(tmp_path / "build")]
@@ -212,7 +249,10 @@ def test_notebooks_are_found_in_reading_order(tmp_path):
 
 
 def outcome(path: str, **values):
-    made = outcome_for(Path(path), nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x") for _ in range(3)]))
+    made = outcome_for(
+        Path(path),
+        nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x") for _ in range(3)]),
+    )
     for name, value in values.items():
         setattr(made, name, value)
     return made
@@ -228,7 +268,9 @@ def test_lines_keep_the_order_of_the_notebooks_and_bars_show_cells():
         tell(first)
     assert [line.split()[0] for line in plain.getvalue().splitlines()] == ["a", "b"]
     assert plain.getvalue().splitlines()[1].endswith("FAILED in cell 2: x [y]")
-    with shown([first.path, second.path], Console(file=terminal, width=120, force_terminal=True)) as tell:
+    with shown(
+        [first.path, second.path], Console(file=terminal, width=120, force_terminal=True)
+    ) as tell:
         tell(first)
         tell(second)
     assert "cell 3/3" in terminal.getvalue() and "cell 1/3" in terminal.getvalue()
@@ -243,14 +285,19 @@ def test_lines_keep_the_order_of_the_notebooks_and_bars_show_cells():
     ],
 )
 def test_a_mistake_is_one_line_and_no_traceback(arguments, code, said):
-    result = subprocess.run([sys.executable, "-m", "workbook", *arguments], capture_output=True, text=True)
+    result = subprocess.run(
+        [sys.executable, "-m", "workbook", *arguments], capture_output=True, text=True
+    )
     assert result.returncode == code
     assert said in result.stderr and len(result.stderr.splitlines()) == 1 and result.stdout == ""
 
 
 @pytest.mark.parametrize(
     ("package", "commands"),
-    [("toolresults", ("count", "audit")), ("workbook", ("run", "lab", "notebooks", "test", "call", "bench"))],
+    [
+        ("toolresults", ("count", "audit")),
+        ("workbook", ("run", "lab", "notebooks", "test", "call", "bench")),
+    ],
 )
 def test_help_lists_every_command_without_importing_what_they_need(package, commands):
     probe = f"""
@@ -260,5 +307,15 @@ except SystemExit: print(*sys.modules, file=sys.stderr)
 """
     result = subprocess.run([sys.executable, "-c", probe, "--help"], capture_output=True, text=True)
     assert all(f"  {name} " in result.stdout for name in commands)
-    heavy = {"pandas", "matplotlib", "nbformat", "nbclient", "nbconvert", "duckdb", "pydantic", "tiktoken", "rich"}
+    heavy = {
+        "pandas",
+        "matplotlib",
+        "nbformat",
+        "nbclient",
+        "nbconvert",
+        "duckdb",
+        "pydantic",
+        "tiktoken",
+        "rich",
+    }
     assert heavy & set(result.stderr.split()) == set()

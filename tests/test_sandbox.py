@@ -1,4 +1,6 @@
-"""A sandbox, in every language: what comes back of a run, what its limits hold, and what the host's functions see."""
+"""A sandbox, in every language: what comes back of a run, what its limits hold, and what the host's
+functions see.
+"""
 
 import asyncio
 import contextvars
@@ -21,8 +23,14 @@ LANGUAGES = ("python", "javascript")
 CODE = {
     "value": ("[1, {'a': 2.5}, None, True, 'x']", "return [1, {a: 2.5}, null, true, 'x']"),
     "print": ("print('a', 1)\nprint('b')", "console.log('a', 1)\nconsole.log('b')"),
-    "print, then fail": ("print('first')\nx = 1\n\n[][x]", "console.log('first')\nconst x = 1\n\nnull.x"),
-    "fail in a function": ("def f(x):\n    return [][x]\n\nf(3)", "function f(x) {\n  return x.y.z\n}\nf({})"),
+    "print, then fail": (
+        "print('first')\nx = 1\n\n[][x]",
+        "console.log('first')\nconst x = 1\n\nnull.x",
+    ),
+    "fail in a function": (
+        "def f(x):\n    return [][x]\n\nf(3)",
+        "function f(x) {\n  return x.y.z\n}\nf({})",
+    ),
     "syntax": ("x = 1\ny = (", "const x = 1\nconst y = ("),
     "named": (
         "len(crm.list_tasks(owner='ana', limit=3))",
@@ -50,7 +58,10 @@ CODE = {
     ),
     "loop": ("print('begun')\nwhile True: pass", "console.log('begun'); for (;;);"),
     "hang": ("crm.hang()", "await crm.hang()"),
-    "call n times": ("for i in range({n}): crm.echo('a')", "for (let i = 0; i < {n}; i++) await crm.echo('a')"),
+    "call n times": (
+        "for i in range({n}): crm.echo('a')",
+        "for (let i = 0; i < {n}; i++) await crm.echo('a')",
+    ),
     "memory": (
         "x = []\nwhile True: x.append('y' * 100_000 + str(len(x)))",
         "const x = []; for (;;) x.push(Array(1e5).fill(x.length))",
@@ -64,7 +75,10 @@ CODE = {
         "return JSON.parse(await files.read('orders.json')).length",
     ),
     "nothing": ("x = 1", "const x = 1"),
-    "unicode": ("print('żółw 🐢', len('🐢'))\n'żółw 🐢'", "console.log('żółw 🐢', [...'🐢'].length); return 'żółw 🐢'"),
+    "unicode": (
+        "print('żółw 🐢', len('🐢'))\n'żółw 🐢'",
+        "console.log('żółw 🐢', [...'🐢'].length); return 'żółw 🐢'",
+    ),
 }
 """The same thing, done in Python and in JavaScript."""
 
@@ -82,7 +96,9 @@ def run(language):
         code = CODE[name][LANGUAGES.index(language)]
         for key, value in values.items():
             code = code.replace(f"{{{key}}}", str(value))
-        known = functions(language) | {f"crm.{one.__name__}": HostFunction(one, "crm") for one in more}
+        known = functions(language) | {
+            f"crm.{one.__name__}": HostFunction(one, "crm") for one in more
+        }
         with open_sandbox(language, known, limits=limits, files=files) as sandbox:
             return sandbox.run(code)
 
@@ -91,12 +107,21 @@ def run(language):
 
 def test_value_comes_back_as_plain_json(run):
     result = run("value")
-    assert (result.value, result.printed, result.error) == ([1, {"a": 2.5}, None, True, "x"], "", None)
+    assert (result.value, result.printed, result.error) == (
+        [1, {"a": 2.5}, None, True, "x"],
+        "",
+        None,
+    )
 
 
 def test_what_is_printed_comes_back(run):
     result = run("print")
-    assert (result.printed, result.value, result.error, result.stopped) == ("a 1\nb\n", None, None, None)
+    assert (result.printed, result.value, result.error, result.stopped) == (
+        "a 1\nb\n",
+        None,
+        None,
+        None,
+    )
 
 
 def test_a_run_without_output_is_not_an_error(run):
@@ -109,10 +134,14 @@ def test_text_of_every_alphabet_crosses_both_ways(run):
     assert (result.printed, result.value) == ("żółw 🐢 1\n", "żółw 🐢")
 
 
-def test_error_has_its_kind_and_the_line_of_the_code_and_what_was_printed_before_is_kept(run, language):
+def test_error_has_its_kind_and_the_line_of_the_code_and_what_was_printed_before_is_kept(
+    run, language
+):
     result = run("print, then fail")
     assert result.printed == "first\n" and result.stopped is None
-    assert result.error.startswith({"python": "IndexError: ", "javascript": "TypeError: "}[language])
+    assert result.error.startswith(
+        {"python": "IndexError: ", "javascript": "TypeError: "}[language]
+    )
     assert "line 4: " + {"python": "[][x]", "javascript": "null.x"}[language] in result.error
     assert len(result.error.splitlines()) <= 3
 
@@ -155,13 +184,17 @@ def test_code_may_hold_rows_that_are_far_over_the_limit_of_output(run):
     assert (result.value, result.error) == (7500.0, None)
 
 
-@pytest.mark.parametrize("code", ["all rows printed", "all rows returned", "print for ever", "print, then return"])
+@pytest.mark.parametrize(
+    "code", ["all rows printed", "all rows returned", "print for ever", "print, then return"]
+)
 @pytest.mark.parametrize("most", [1, 60, 300])
 def test_output_stops_at_the_limit_to_the_token(code, most, run):
     if code == "print, then return" and most == 300:
         pytest.skip("it fits")
     result = run(code, limits=Limits(output_tokens=most))
-    said = count_tokens(result.printed) + (0 if result.value is None else count_tokens(to_json(result.value)))
+    said = count_tokens(result.printed) + (
+        0 if result.value is None else count_tokens(to_json(result.value))
+    )
     assert result.stopped == "output"
     assert f"stopped at {most} tokens of output. Print totals" in result.error
     assert most * 0.8 - 1 <= said <= most
@@ -232,9 +265,13 @@ def test_two_runs_go_on_at_once(language):
         return barrier.wait() * 0 + 1
 
     results = []
-    with open_sandbox(language, {"crm.meet": HostFunction(meet, "crm")}, limits=Limits(seconds=20)) as sandbox:
+    with open_sandbox(
+        language, {"crm.meet": HostFunction(meet, "crm")}, limits=Limits(seconds=20)
+    ) as sandbox:
         code = CODE["meet"][LANGUAGES.index(language)]
-        threads = [threading.Thread(target=lambda: results.append(sandbox.run(code))) for _ in range(2)]
+        threads = [
+            threading.Thread(target=lambda: results.append(sandbox.run(code))) for _ in range(2)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -261,7 +298,11 @@ def test_functions_see_the_caller_bound_by_the_host(run):
 
 def test_results_cross_as_plain_json(run):
     def dates() -> dict:
-        return {"at": dt.datetime(2026, 3, 1, 10), "amount": decimal.Decimal("12.50"), "ids": (1, 2)}
+        return {
+            "at": dt.datetime(2026, 3, 1, 10),
+            "amount": decimal.Decimal("12.50"),
+            "ids": (1, 2),
+        }
 
     assert run("dates", dates).value == {"at": "2026-03-01T10:00:00", "amount": 12.5, "ids": [1, 2]}
 
@@ -284,7 +325,9 @@ def test_closing_twice_is_safe(language):
 
 
 def test_description_names_every_limit_that_the_model_can_meet(language):
-    with open_sandbox(language, limits=Limits(seconds=7.5, memory=96 * 2**20, host_calls=321, output_tokens=432)) as it:
+    with open_sandbox(
+        language, limits=Limits(seconds=7.5, memory=96 * 2**20, host_calls=321, output_tokens=432)
+    ) as it:
         assert all(said in it.description for said in ("7.5 s", "96 MiB", "321", "432"))
         assert count_tokens(it.description) < 280
 

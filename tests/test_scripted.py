@@ -1,4 +1,6 @@
-"""The scripted model behind the real SDKs: as strict as the real APIs, and exact about what a request weighs."""
+"""The scripted model behind the real SDKs: as strict as the real APIs, and exact about what a
+request weighs.
+"""
 
 import threading
 
@@ -9,7 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolresults.agent.request_text import message_parts, request_parts, request_text, request_tokens, tokens_of
+from toolresults.agent.request_text import (
+    message_parts,
+    request_parts,
+    request_text,
+    request_tokens,
+    tokens_of,
+)
 from toolresults.agent.scripted import Reply, ScriptedModel
 from toolresults.agent.streaming import received
 from toolresults.agent.wire import APIS, calls_of
@@ -17,7 +25,10 @@ from toolresults.tokens import count_tokens
 from wire_cases import ACCEPTED, BROKEN, EVERY_BROKEN, USER, assistant, result, text, tool, user
 
 TOOLS = {
-    "openai": [{"type": "function", "function": {"name": name, "parameters": {}}} for name in ("count", "find")],
+    "openai": [
+        {"type": "function", "function": {"name": name, "parameters": {}}}
+        for name in ("count", "find")
+    ],
     "anthropic": [{"name": name, "input_schema": {"type": "object"}} for name in ("count", "find")],
 }
 BAD_REQUEST = (openai.BadRequestError, anthropic.BadRequestError)
@@ -33,7 +44,9 @@ def ask(model: ScriptedModel, api: str, messages: list, **options):
     """One request through the real SDK of `api`."""
     if api == "openai":
         return model.openai().chat.completions.create(model="m", messages=messages, **options)
-    return model.anthropic().messages.create(model="m", messages=messages, **{"max_tokens": 1_000, **options})
+    return model.anthropic().messages.create(
+        model="m", messages=messages, **{"max_tokens": 1_000, **options}
+    )
 
 
 def spent(api: str, response) -> tuple[int, int]:
@@ -48,7 +61,9 @@ def spent(api: str, response) -> tuple[int, int]:
 
 @pytest.mark.parametrize("api", APIS)
 def test_a_reply_comes_back_through_the_real_client(api):
-    model = ScriptedModel(say(Reply("Let me look.", calls=[("count", {"name": "Việt"}), ("find", "")])))
+    model = ScriptedModel(
+        say(Reply("Let me look.", calls=[("count", {"name": "Việt"}), ("find", "")]))
+    )
     message, stop, _ = received(api, ask(model, api, [USER], tools=TOOLS[api]))
     found = calls_of(api, message)
     assert [call.name for call in found] == ["count", "find"]
@@ -90,7 +105,9 @@ def test_thinking_is_returned_unchanged_while_its_turn_lasts():
         ask(model, "anthropic", [USER, bare, answer])
     second = received("anthropic", ask(model, "anthropic", [USER, first, answer])).message
     going_on = [second, user(result("toolu_2"))]
-    with pytest.raises(anthropic.BadRequestError, match="toolu_1"):  # two model calls back, and still the same turn
+    with pytest.raises(
+        anthropic.BadRequestError, match="toolu_1"
+    ):  # two model calls back, and still the same turn
         ask(model, "anthropic", [USER, bare, answer, *going_on])
     third = received("anthropic", ask(model, "anthropic", [USER, first, answer, *going_on])).message
     ask(model, "anthropic", [USER, bare, answer, *going_on, third, USER])
@@ -113,7 +130,9 @@ def test_a_request_over_the_window_is_refused_as_the_real_api_does(api):
 
 def session(api: str, turns: int = 4) -> tuple[list, list[tuple[int, int]]]:
     """The history and the (input, output) tokens of a small session: a call a turn, then a word."""
-    replies = [Reply("Look.", calls=[("count", {"page": k})], thinking="hm") for k in range(turns)] + [Reply("Seven.")]
+    replies = [
+        Reply("Look.", calls=[("count", {"page": k})], thinking="hm") for k in range(turns)
+    ] + [Reply("Seven.")]
     model, messages, used = ScriptedModel(say(*replies)), [USER], []
     for _ in replies:
         response = ask(model, api, messages, tools=TOOLS[api])
@@ -122,7 +141,11 @@ def session(api: str, turns: int = 4) -> tuple[list, list[tuple[int, int]]]:
         ids = [call.id for call in calls_of(api, messages[-1])]
         if ids:
             said = '{"total_matches":7}'
-            messages += [tool(id, said) for id in ids] if api == "openai" else [user(*(result(id, said) for id in ids))]
+            messages += (
+                [tool(id, said) for id in ids]
+                if api == "openai"
+                else [user(*(result(id, said) for id in ids))]
+            )
     return messages, used
 
 
@@ -139,9 +162,15 @@ def test_usage_is_exact_and_repeats(api):
 @pytest.mark.parametrize("api", APIS)
 def test_what_a_turn_puts_out_and_its_results_are_what_the_next_one_reads_more(api):
     messages, used = session(api)
-    answers = [message for message in messages if message["role"] == ("tool" if api == "openai" else "user")]
+    answers = [
+        message
+        for message in messages
+        if message["role"] == ("tool" if api == "openai" else "user")
+    ]
     answers = [message for message in answers if message is not USER]
-    hidden = count_tokens("assistant\nhm\n") if api == "openai" else 0  # OpenAI bills its thinking and keeps it
+    hidden = (
+        count_tokens("assistant\nhm\n") if api == "openai" else 0
+    )  # OpenAI bills its thinking and keeps it
     for (read, out), (read_next, _), answer in zip(used, used[1:], answers, strict=False):
         assert read_next - read == out - hidden + tokens_of(message_parts(api, answer))
 
@@ -154,21 +183,35 @@ def test_a_result_weighs_what_its_own_text_does():
     ):
         header = request_tokens(api, {"messages": [empty]})
         assert (
-            header + count_tokens(said) - 1 <= request_tokens(api, {"messages": [full]}) <= header + count_tokens(said)
+            header + count_tokens(said) - 1
+            <= request_tokens(api, {"messages": [full]})
+            <= header + count_tokens(said)
         )
 
 
-values = st.text() | st.sampled_from([" ", "\n", "/", "a/\n", "  \n ", "<|endoftext|>", "\ud83d", "'s"])
+values = st.text() | st.sampled_from(
+    [" ", "\n", "/", "a/\n", "  \n ", "<|endoftext|>", "\ud83d", "'s"]
+)
 
 
 @settings(max_examples=50)
 @given(st.lists(st.tuples(values, values), min_size=1, max_size=5))
 def test_parts_add_up_to_the_whole_text(pairs):
-    """So a cache may count a prefix made of whole parts, and still agree with the whole to the token."""
-    messages = [message for said, got in pairs for message in (assistant(text(said)), user(result("toolu_1", got)))]
+    """So a cache may count a prefix made of whole parts, and still agree with the whole to the
+    token.
+    """
+    messages = [
+        message
+        for said, got in pairs
+        for message in (assistant(text(said)), user(result("toolu_1", got)))
+    ]
     body = {"system": pairs[0][0], "messages": messages}
     assert request_tokens("anthropic", body) == count_tokens(request_text("anthropic", body))
-    messages = [m for said, got in pairs for m in ({"role": "assistant", "content": said}, tool("call_1", got))]
+    messages = [
+        m
+        for said, got in pairs
+        for m in ({"role": "assistant", "content": said}, tool("call_1", got))
+    ]
     assert request_tokens("openai", {"messages": messages}) == count_tokens(
         request_text("openai", {"messages": messages})
     )
@@ -176,19 +219,36 @@ def test_parts_add_up_to_the_whole_text(pairs):
 
 def test_null_fields_and_cache_marks_weigh_nothing():
     mark = {"cache_control": {"type": "ephemeral"}}
-    plain = {"tools": TOOLS["anthropic"], "system": [text("Be brief.")], "messages": [user(text("Hi"))]}
+    plain = {
+        "tools": TOOLS["anthropic"],
+        "system": [text("Be brief.")],
+        "messages": [user(text("Hi"))],
+    }
     marked = {
         "tools": [*TOOLS["anthropic"][:1], TOOLS["anthropic"][1] | mark],
         "system": [text("Be brief.") | mark],
-        "messages": [user(text("Hi") | {"citations": None} | {"cache_control": {"type": "ephemeral", "ttl": "1h"}})],
+        "messages": [
+            user(
+                text("Hi")
+                | {"citations": None}
+                | {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
+            )
+        ],
     }
     assert request_text("anthropic", plain) == request_text("anthropic", marked)
-    assert [part.breakpoint for part in request_parts("anthropic", marked)] == [False, True, True, "1h"]
+    assert [part.breakpoint for part in request_parts("anthropic", marked)] == [
+        False,
+        True,
+        True,
+        "1h",
+    ]
     automatic = request_parts("anthropic", plain | mark)
     assert [part.breakpoint for part in automatic] == [False, False, False, True]
     said = {"role": "assistant", "content": "Hi"}
     empty = said | {"refusal": None, "tool_calls": None, "audio": None}
-    assert request_text("openai", {"messages": [said]}) == request_text("openai", {"messages": [empty]})
+    assert request_text("openai", {"messages": [said]}) == request_text(
+        "openai", {"messages": [empty]}
+    )
 
 
 class HalfCached:
@@ -234,7 +294,9 @@ def test_a_policy_that_fails_is_seen_at_once(api):
         raise LookupError("page 3")
 
     model = ScriptedModel(broken)
-    with pytest.raises((openai.InternalServerError, anthropic.InternalServerError), match="LookupError: page 3"):
+    with pytest.raises(
+        (openai.InternalServerError, anthropic.InternalServerError), match="LookupError: page 3"
+    ):
         ask(model, api, [USER])
     assert len(model.requests) == 1
 
@@ -277,16 +339,26 @@ def test_a_reply_is_cut_at_max_tokens(api):
         assert len(calls) == (most == 300)
         if calls:
             cut = calls[0].arguments
-            assert cut == {} if api == "anthropic" else calls_of(api, whole)[0].arguments.startswith(cut)
+            assert (
+                cut == {}
+                if api == "anthropic"
+                else calls_of(api, whole)[0].arguments.startswith(cut)
+            )
 
 
 @pytest.mark.parametrize("api", APIS)
 def test_ids_count_up_and_never_meet_one_in_the_history(api):
     prefix = {"openai": "call_", "anthropic": "toolu_"}[api]
     model = ScriptedModel(say(Reply(calls=[("count", {}), ("find", {})])))
-    found = [[call.id for call in calls_of(api, received(api, ask(model, api, [USER])).message)] for _ in range(2)]
+    found = [
+        [call.id for call in calls_of(api, received(api, ask(model, api, [USER])).message)]
+        for _ in range(2)
+    ]
     assert found == [[f"{prefix}1", f"{prefix}2"], [f"{prefix}3", f"{prefix}4"]]
-    resumed, fresh = ScriptedModel(say(Reply(calls=[("count", {})]))), received(api, ask(model, api, [USER])).message
+    resumed, fresh = (
+        ScriptedModel(say(Reply(calls=[("count", {})]))),
+        received(api, ask(model, api, [USER])).message,
+    )
     ids = [call.id for call in calls_of(api, fresh)]
     answers = [tool(id) for id in ids] if api == "openai" else [user(*(result(id) for id in ids))]
     again = received(api, ask(resumed, api, [USER, fresh, *answers])).message
@@ -333,7 +405,9 @@ def test_a_script_that_breaks_tool_choice_fails_loudly(api, choice, right, wrong
         return received(api, ask(model, api, [USER], tools=TOOLS[api], tool_choice=choice))
 
     assert [call.name for call in calls_of(api, run(right).message)] == right
-    with pytest.raises((openai.InternalServerError, anthropic.InternalServerError), match="tool_choice"):
+    with pytest.raises(
+        (openai.InternalServerError, anthropic.InternalServerError), match="tool_choice"
+    ):
         run(wrong)
 
 
@@ -347,15 +421,35 @@ def test_a_call_forced_by_name_ends_with_stop():
     ("api", "options", "culprit"),
     [
         ("openai", {"tool_choice": "required"}, "tool_choice"),
-        ("openai", {"tools": TOOLS["openai"], "tool_choice": {"type": "function", "function": {"name": "sum"}}}, "sum"),
+        (
+            "openai",
+            {
+                "tools": TOOLS["openai"],
+                "tool_choice": {"type": "function", "function": {"name": "sum"}},
+            },
+            "sum",
+        ),
         ("openai", {"tools": [{"type": "function"}]}, "tools"),
         ("anthropic", {"tool_choice": {"type": "any"}}, "tool_choice"),
-        ("anthropic", {"tools": TOOLS["anthropic"], "tool_choice": {"type": "tool", "name": "sum"}}, "sum"),
-        ("anthropic", {"system": [text("x") | {"cache_control": {"type": "ephemeral"}}] * 5}, "cache_control"),
+        (
+            "anthropic",
+            {"tools": TOOLS["anthropic"], "tool_choice": {"type": "tool", "name": "sum"}},
+            "sum",
+        ),
+        (
+            "anthropic",
+            {"system": [text("x") | {"cache_control": {"type": "ephemeral"}}] * 5},
+            "cache_control",
+        ),
         ("anthropic", {"system": 5}, "system"),
         (
             "anthropic",
-            {"system": [text("x") | {"cache_control": {"type": "ephemeral", "ttl": ttl}} for ttl in ("5m", "1h")]},
+            {
+                "system": [
+                    text("x") | {"cache_control": {"type": "ephemeral", "ttl": ttl}}
+                    for ttl in ("5m", "1h")
+                ]
+            },
             "1h",
         ),
     ],
@@ -367,8 +461,13 @@ def test_odd_requests_are_refused_too(api, options, culprit):
 
 def test_anthropics_counting_endpoint_agrees_with_usage():
     model = ScriptedModel(say(Reply("ok")))
-    counted = model.anthropic().messages.count_tokens(model="m", messages=[USER], system="Be brief.")
-    assert counted.input_tokens == ask(model, "anthropic", [USER], system="Be brief.").usage.input_tokens
+    counted = model.anthropic().messages.count_tokens(
+        model="m", messages=[USER], system="Be brief."
+    )
+    assert (
+        counted.input_tokens
+        == ask(model, "anthropic", [USER], system="Be brief.").usage.input_tokens
+    )
 
 
 def test_what_does_not_exist_is_404():
@@ -392,7 +491,9 @@ def test_arguments_that_no_unstreamed_message_can_hold():
     reply = Reply(calls=[("count", '{"a":')])
     with pytest.raises(anthropic.InternalServerError, match="count"):
         ask(ScriptedModel(say(reply)), "anthropic", [USER])
-    assert received("openai", ask(ScriptedModel(say(reply)), "openai", [USER])).message["tool_calls"]
+    assert received("openai", ask(ScriptedModel(say(reply)), "openai", [USER])).message[
+        "tool_calls"
+    ]
     with pytest.raises(ValueError, match="arguments_cut"):
         Reply("x", arguments_cut=3)
 
@@ -400,5 +501,7 @@ def test_arguments_that_no_unstreamed_message_can_hold():
 def test_the_transport_can_be_used_without_an_sdk():
     transport = httpx2.MockTransport(ScriptedModel(say(Reply("Seven."))).handle)
     with httpx2.Client(transport=transport) as client:
-        answer = client.post("http://any/v1/chat/completions", json={"model": "m", "messages": [USER]})
+        answer = client.post(
+            "http://any/v1/chat/completions", json={"model": "m", "messages": [USER]}
+        )
     assert answer.json()["choices"][0]["message"]["content"] == "Seven."

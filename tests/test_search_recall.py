@@ -26,8 +26,9 @@ def test_the_labels_are_those_that_were_written_first_and_leave_no_function_out(
     assert {path for query in asked for path in query.expected} == set(FUNCTIONS)
 
 
-# What is missed without search words is missed by its words: other weights, and a BM25 with other constants, moved the
-# recall at 5 by four queries at most. The search words are never to be changed after a look at the queries.
+# What is missed without search words is missed by its words: other weights, and a BM25 with other
+# constants, moved the recall at 5 by four queries at most. The search words are never to be changed
+# after a look at the queries.
 MEASURED = {
     (30, False): {"at_1": 0.27, "at_5": 0.69, "at_10": 0.79},
     (500, False): {"at_1": 0.31, "at_5": 0.55, "at_10": 0.63},
@@ -54,7 +55,8 @@ def test_recall_counts_the_share_of_what_is_expected():
 
     with registry_of({"post.reads": reads, "post.writes": writes}) as registry:
         frame = recall(
-            registry, [Query("read a meter", ("post.reads", "post.writes")), Query("zebra", ("post.reads",))]
+            registry,
+            [Query("read a meter", ("post.reads", "post.writes")), Query("zebra", ("post.reads",))],
         )
     assert frame["at_5"].to_list() == [0.5, 0.0]
     assert frame["found"].to_list() == [["post.reads"], []]

@@ -1,4 +1,6 @@
-"""Shaping: long text is cut to a cap with a ref, colour codes go first, files in base64 are named (cases 2, 4, 22)."""
+"""Shaping: long text is cut to a cap with a ref, colour codes go first, files in base64 are named
+(cases 2, 4, 22).
+"""
 
 import base64
 
@@ -31,7 +33,9 @@ def test_a_long_text_ends_in_an_ellipsis_and_has_a_ref():
 
 
 def test_a_nested_value_over_the_cap_is_cut_as_its_json_text():
-    shaped = shape({"id": 1, "lines": [{"sku": "a", "n": i} for i in range(100)], "few": [1, 2]}, ref=ref)
+    shaped = shape(
+        {"id": 1, "lines": [{"sku": "a", "n": i} for i in range(100)], "few": [1, 2]}, ref=ref
+    )
     assert shaped["lines"].startswith('[{"sku":"a","n":0},') and len(shaped["lines"]) <= TEXT_CAP
     assert shaped["lines_ref"] == "lines_1"
     assert shaped["few"] == [1, 2]

@@ -1,4 +1,6 @@
-"""Streams put together: the message that an unstreamed reply would have been, or a clear refusal, and never a guess."""
+"""Streams put together: the message that an unstreamed reply would have been, or a clear refusal,
+and never a guess.
+"""
 
 import json
 from typing import Annotated
@@ -20,13 +22,19 @@ from wire_cases import USER
 
 TRICKY = Reply(
     "Xin chào 😀 \u2028\x85\r\n```json\n{} {}\n```",
-    calls=[("search", '{"q":"h\\u00e9\\ud83d\\ude00 \\"x\\"","n":[1,2]}'), ("now", {}), ("search", {"q": "😀 Việt"})],
+    calls=[
+        ("search", '{"q":"h\\u00e9\\ud83d\\ude00 \\"x\\"","n":[1,2]}'),
+        ("now", {}),
+        ("search", {"q": "😀 Việt"}),
+    ],
     thinking="Hm. 😀",
 )
 
 
 class Wire:
-    """Both real clients on one model that can be exchanged, with the response's bytes cut wherever a test wants."""
+    """Both real clients on one model that can be exchanged, with the response's bytes cut wherever
+    a test wants.
+    """
 
     def __init__(self):
         client = httpx2.Client(transport=httpx2.MockTransport(self.handle))
@@ -52,7 +60,9 @@ class Wire:
         if api == "openai":
             if stream and usage:
                 options["stream_options"] = {"include_usage": True}
-            return self.openai.chat.completions.create(model="m", messages=[USER], stream=stream, **options)
+            return self.openai.chat.completions.create(
+                model="m", messages=[USER], stream=stream, **options
+            )
         options = {"max_tokens": 10_000, **options}
         return self.anthropic.messages.create(model="m", messages=[USER], stream=stream, **options)
 
@@ -66,7 +76,9 @@ def test_streamed_and_unstreamed_are_the_same(api, style):
     whole = received(api, WIRE.ask(api, TRICKY, stream=False))
     pieces = assemble(api, WIRE.ask(api, TRICKY, stream=True, fragments=style))
     assert pieces == whole
-    assert json.dumps(pieces.message) == json.dumps(whole.message)  # and the same bytes, for a prompt cache
+    assert json.dumps(pieces.message) == json.dumps(
+        whole.message
+    )  # and the same bytes, for a prompt cache
 
 
 @pytest.mark.parametrize("api", APIS)
@@ -77,13 +89,21 @@ def test_awkward_goes_through_every_awkward_style(api):
         WIRE.model = model
         request = {"model": "m", "messages": [USER], "stream": True, "max_tokens": 10_000}
         path = "/v1/chat/completions" if api == "openai" else "/v1/messages"
-        body = model.handle(httpx2.Request("POST", f"https://model.invalid{path}", json=request)).read().decode()
+        body = (
+            model.handle(httpx2.Request("POST", f"https://model.invalid{path}", json=request))
+            .read()
+            .decode()
+        )
         seen.add(body.replace("chatcmpl-", "").replace("msg_", ""))
     assert len(seen) == len(STYLES) - 2
 
 
-texts = st.text(max_size=30) | st.sampled_from(["😀" * 9, "\u2028\x85\x0b\r\n", 'data: {"a":1}\n\n', "{}{}"])
-arguments = st.dictionaries(st.text(max_size=5), st.text(max_size=8) | st.integers() | st.lists(st.none()), max_size=3)
+texts = st.text(max_size=30) | st.sampled_from(
+    ["😀" * 9, "\u2028\x85\x0b\r\n", 'data: {"a":1}\n\n', "{}{}"]
+)
+arguments = st.dictionaries(
+    st.text(max_size=5), st.text(max_size=8) | st.integers() | st.lists(st.none()), max_size=3
+)
 replies = st.builds(
     Reply,
     texts,
@@ -94,7 +114,11 @@ replies = st.builds(
 
 @pytest.mark.parametrize("api", APIS)
 @settings(max_examples=30)
-@given(reply=replies, style=st.sampled_from(sorted(STYLES)), cuts=st.lists(st.integers(0, 10**6), max_size=40))
+@given(
+    reply=replies,
+    style=st.sampled_from(sorted(STYLES)),
+    cuts=st.lists(st.integers(0, 10**6), max_size=40),
+)
 def test_any_reply_in_any_style_survives_any_cut_of_its_bytes(api, reply, style, cuts):
     whole = received(api, WIRE.ask(api, reply, stream=False))
     assert assemble(api, WIRE.ask(api, reply, stream=True, fragments=style, cuts=cuts)) == whole
@@ -111,9 +135,15 @@ def test_one_byte_at_a_time(api):
 @given(data=st.data())
 @settings(max_examples=15)
 def test_a_connection_that_breaks_off_makes_no_reply(api, data):
-    """Cut anywhere before the reason for stopping, a stream gives an error: no half reply is taken for a whole."""
+    """Cut anywhere before the reason for stopping, a stream gives an error: no half reply is taken
+    for a whole.
+    """
     lines = list(WIRE.ask(api, TRICKY, stream=True, fragments="tidy"))
-    last = next(i for i, event in enumerate(lines) if '"tool_' in event.model_dump_json() and _stops(api, event))
+    last = next(
+        i
+        for i, event in enumerate(lines)
+        if '"tool_' in event.model_dump_json() and _stops(api, event)
+    )
     with pytest.raises(StreamError):
         assemble(api, lines[: data.draw(st.integers(0, last))])
     assert assemble(api, lines).stop in ("tool_calls", "tool_use")
@@ -137,7 +167,9 @@ def test_the_host_hears_of_calls_and_text_as_they_come(api):
             seen_at.append(len(calling))
 
     got = assemble(api, watched(), on_call=calling.append, on_text=said.append)
-    assert calling == [call.name for call in calls_of(api, got.message)] == ["search", "now", "search"]
+    assert (
+        calling == [call.name for call in calls_of(api, got.message)] == ["search", "now", "search"]
+    )
     assert "".join(said) == TRICKY.text and len(said) > 1
     assert 1 in seen_at and 2 in seen_at  # told while the stream was still going on
 
@@ -171,7 +203,12 @@ def test_arguments_cut_at_the_limit_never_become_a_plausible_call(style, cut):
 @pytest.mark.parametrize("text", ['{"a":', "[1]", '"x"', "NaN", '{"a":NaN}', "{'a':1}"])
 def test_malformed_arguments_reach_the_tool_as_malformed(text):
     reply = Reply(calls=[("count", text)])
-    assert calls_of("openai", assemble("openai", WIRE.ask("openai", reply, stream=True)).message)[0].arguments == text
+    assert (
+        calls_of("openai", assemble("openai", WIRE.ask("openai", reply, stream=True)).message)[
+            0
+        ].arguments
+        == text
+    )
     got = assemble("anthropic", WIRE.ask("anthropic", reply, stream=True)).message
     assert calls_of("anthropic", got)[0].arguments == {UNPARSED: text}
 
@@ -227,8 +264,19 @@ def test_openai_fragments_with_one_place_to_belong(fragments, expected):
         ([piece("{", index=0, **A), piece("{", index=0, **B), piece("}", index=0)], "to a or to b"),
         ([piece("", index=0, **A), piece("", index=0, **B), piece("{}", index=0)], "to a or to b"),
         ([piece("", index=0, **A), piece("", index=1, **B), piece("{}")], "to a or to b"),
-        ([piece("", index=0, **A), piece("{}", index=0), piece("", index=0, **B)], "of b may have gone to another"),
-        ([piece("{}", index=0), piece("", index=0, **A), piece("{}", index=0), piece("", index=0, **B)], "two calls"),
+        (
+            [piece("", index=0, **A), piece("{}", index=0), piece("", index=0, **B)],
+            "of b may have gone to another",
+        ),
+        (
+            [
+                piece("{}", index=0),
+                piece("", index=0, **A),
+                piece("{}", index=0),
+                piece("", index=0, **B),
+            ],
+            "two calls",
+        ),
         ([piece("{}", index=0), piece("", **A)], "came before"),
         ([piece('{"x":1}', index=0, **A), piece('{"x":2}', index=0, **A)], "two calls"),
         ([piece("{}", index=0, **A), piece("{}", index=1, **A)], "two calls have the id a"),
@@ -244,7 +292,10 @@ def test_openai_fragments_that_could_belong_to_two_are_refused(fragments, why):
 
 def test_more_than_one_choice_is_refused():
     with pytest.raises(StreamError, match="n=1"):
-        assemble("openai", [{"choices": [{"index": 1, "delta": {"content": "x"}, "finish_reason": "stop"}]}])
+        assemble(
+            "openai",
+            [{"choices": [{"index": 1, "delta": {"content": "x"}, "finish_reason": "stop"}]}],
+        )
 
 
 @st.composite
@@ -259,7 +310,11 @@ def muddled(draw):
         queue = [piece(pieces[0], id=id, name=name) | ({} if index is None else {"index": index})]
         for more in pieces[1:]:
             place = {} if index is None or draw(st.booleans()) else {"index": index}
-            queue.append(piece(more) | place | draw(st.sampled_from([{}, {"id": ""}, {"id": None}, {"id": id}])))
+            queue.append(
+                piece(more)
+                | place
+                | draw(st.sampled_from([{}, {"id": ""}, {"id": None}, {"id": id}]))
+            )
         truth.append((id, json.loads(text or "{}")))
         queues.append(queue)
     mixed = []
@@ -276,11 +331,18 @@ def test_muddled_calls_are_right_or_refused(case):
         got = assemble("openai", openai_stream(*fragments))
     except StreamError:
         return
-    assert sorted((call.id, json.loads(call.arguments)) for call in calls_of("openai", got.message)) == truth
+    assert (
+        sorted((call.id, json.loads(call.arguments)) for call in calls_of("openai", got.message))
+        == truth
+    )
 
 
 def start(index, kind="tool_use", **fields):
-    block = {"type": kind, **({"id": "a", "name": "f", "input": {}} if kind == "tool_use" else {}), **fields}
+    block = {
+        "type": kind,
+        **({"id": "a", "name": "f", "input": {}} if kind == "tool_use" else {}),
+        **fields,
+    }
     return {"type": "content_block_start", "index": index, "content_block": block}
 
 
@@ -294,7 +356,11 @@ def end(index):
     return {"type": "content_block_stop"} | ({} if index is None else {"index": index})
 
 
-STOP = {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": {"output_tokens": 1}}
+STOP = {
+    "type": "message_delta",
+    "delta": {"stop_reason": "tool_use"},
+    "usage": {"output_tokens": 1},
+}
 
 
 @pytest.mark.parametrize(
@@ -312,7 +378,9 @@ STOP = {"type": "message_delta", "delta": {"stop_reason": "tool_use"}, "usage": 
 )  # fmt: skip
 def test_anthropic_events_with_one_place_to_belong(events, expected):
     got = assemble("anthropic", [*events, STOP])
-    assert [(block["id"], block["input"]) for block in got.message["content"]] == expected  # blank text is gone
+    assert [
+        (block["id"], block["input"]) for block in got.message["content"]
+    ] == expected  # blank text is gone
 
 
 @pytest.mark.parametrize(
@@ -324,8 +392,14 @@ def test_anthropic_events_with_one_place_to_belong(events, expected):
         ([start(0), start(1, id="b"), delta(None, "{}"), end(0), end(1), STOP], "2 open blocks"),
         ([start(0), end(0), delta(0, "{}"), STOP], "0 open blocks"),
         ([delta(0, "{}"), STOP], "0 open blocks"),
-        ([start(0), delta(0, "hi", "text_delta", "text"), end(0), STOP], "text_delta came for a tool_use"),
-        ([start(0, "text", text=""), delta(0, "{}"), end(0), STOP], "input_json_delta came for a text"),
+        (
+            [start(0), delta(0, "hi", "text_delta", "text"), end(0), STOP],
+            "text_delta came for a tool_use",
+        ),
+        (
+            [start(0, "text", text=""), delta(0, "{}"), end(0), STOP],
+            "input_json_delta came for a text",
+        ),
         ([start(0), delta(0, '{"x":1}{"x":2}'), end(0), STOP], "two calls"),
         ([start(0), end(0), start(1), end(1), STOP], "id"),
         ([start(0, id=""), end(0), STOP], "id"),
@@ -354,7 +428,10 @@ def test_thinking_comes_back_whole_and_redacted_thinking_as_it_is():
         STOP,
     ]
     content = assemble("anthropic", events).message["content"]
-    assert content[:2] == [{"type": "thinking", "thinking": "Count them.\n", "signature": "sig"}, hidden]
+    assert content[:2] == [
+        {"type": "thinking", "thinking": "Count them.\n", "signature": "sig"},
+        hidden,
+    ]
 
 
 def test_an_unknown_api_is_the_hosts_mistake():

@@ -62,7 +62,13 @@ def list_tasks(
     """
 
 
-def move(task_id: int, *, colour: Colour = Colour.RED, many: list[int] = [1], top: int = None) -> Odd: ...  # noqa: B006
+def move(
+    task_id: int,
+    *,
+    colour: Colour = Colour.RED,
+    many: list[int] = [1],  # noqa: B006
+    top: int = None,
+) -> Odd: ...
 
 
 def plain_result(point: Point, when: dt.datetime) -> None: ...
@@ -165,7 +171,11 @@ TYPES = [
     (Iterable[str], "list[str]", "string[]"),
     (dict, "dict[str, Any]", "Record<string, unknown>"),
     (dict[int, list[bool]], "dict[str, list[bool]]", "Record<string, boolean[]>"),
-    (Literal["it's", 2, True, None], 'Literal["it\'s", 2, True, None]', '"it\'s" | 2 | true | null'),
+    (
+        Literal["it's", 2, True, None],
+        'Literal["it\'s", 2, True, None]',
+        '"it\'s" | 2 | true | null',
+    ),
     (Colour, "Literal['red', 'blue']", "'red' | 'blue'"),
     (dt.datetime | dt.date, "str", "string"),
     (dt.timedelta, "float", "number"),
@@ -194,7 +204,9 @@ def test_keys_that_may_be_missing():
     def give() -> Partial: ...
 
     assert "    seen: NotRequired[bool]\n    sure: int\n" in pyi([HostFunction(give, "kinds")])
-    assert "interface Partial { seen?: boolean; sure: number }" in dts([HostFunction(give, "kinds")])
+    assert "interface Partial { seen?: boolean; sure: number }" in dts(
+        [HostFunction(give, "kinds")]
+    )
 
 
 def test_two_records_of_one_name_and_a_record_named_like_a_function_stay_apart():
@@ -209,7 +221,9 @@ def test_two_records_of_one_name_and_a_record_named_like_a_function_stay_apart()
 
 
 def test_a_default_that_is_no_python_expression_is_not_written_as_one():
-    def give(a: float = float("inf"), b: str = "x" * 41, c: str = "it's\n", d: Colour = Colour.RED): ...
+    def give(
+        a: float = float("inf"), b: str = "x" * 41, c: str = "it's\n", d: Colour = Colour.RED
+    ): ...
 
     stub = "def give(a: float = ..., b: str = ..., c: str = \"it's\\n\", d: Literal['red', 'blue'] = ...) -> Any: ...\n"
     assert pyi([HostFunction(give, "kinds")]).endswith(stub)
@@ -244,8 +258,12 @@ def test_the_type_checker_reads_the_stub(checker, stub, call, finding):
     """In a function body, which is checked and never run."""
     imports = "from typing import Literal, NotRequired, TypedDict\n"
     text = pyi(FUNCTIONS) if stub == "pyi" else imports + pyi(FUNCTIONS, docs=True)
-    module = monty.ExternalModule({function.name: function.call for function in FUNCTIONS}, stubs=text)
-    with checker.checkout(type_check=True, type_check_format="concise", external_modules={"crm": module}) as session:
+    module = monty.ExternalModule(
+        {function.name: function.call for function in FUNCTIONS}, stubs=text
+    )
+    with checker.checkout(
+        type_check=True, type_check_format="concise", external_modules={"crm": module}
+    ) as session:
         session.feed_run("import crm")
         code = f"def never():\n    return {call}\nNone"
         if finding is None:

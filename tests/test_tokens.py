@@ -1,4 +1,6 @@
-"""Counting agrees with tiktoken for any text; any value becomes valid JSON that means the same, or a clear error."""
+"""Counting agrees with tiktoken for any text; any value becomes valid JSON that means the same, or
+a clear error.
+"""
 
 import base64
 import dataclasses
@@ -34,8 +36,9 @@ from toolresults.tokens import (
 
 TIKTOKENS = ("o200k_base", "cl100k_base")
 
-# tiktoken 0.14 knows the letters, marks and digits of Unicode 16.0; toktok 0.3 knows those of 17.0 (September 2025).
-# These are the code points that 17.0 added and that are one of the three; the two counters agree on all others.
+# tiktoken 0.14 knows the letters, marks and digits of Unicode 16.0; toktok 0.3 knows those of 17.0
+# (September 2025). These are the code points that 17.0 added and that are one of the three; the two
+# counters agree on all others.
 NEWER = (
     (0x88F, 0x88F), (0xC5C, 0xC5C), (0xCDC, 0xCDC), (0x1ACF, 0x1ADD), (0x1AE0, 0x1AEB), (0xA7CE, 0xA7CF),
     (0xA7D2, 0xA7D2), (0xA7D4, 0xA7D4), (0xA7F1, 0xA7F1), (0x10940, 0x10959), (0x10EC5, 0x10EC7), (0x10EFA, 0x10EFB),
@@ -67,10 +70,16 @@ def test_counts_are_those_of_tiktoken(encoding, text):
 @pytest.mark.parametrize("encoding", TIKTOKENS)
 @pytest.mark.parametrize("around", ["{}.com\n", "a{}.com\n", "he'{}ll.com\n"])
 def test_counts_agree_on_every_code_point_but_those_of_unicode_17(encoding, around):
-    """After a letter `.com` is one token, and after a symbol it is two: this tells how a code point is classed."""
+    """After a letter `.com` is one token, and after a symbol it is two: this tells how a code point
+    is classed.
+    """
     points = [*range(0xD800), *range(0xE000, 0x34000), *range(0xE0000, 0xE0200)]
     for start in range(0, len(points), 16_384):
-        text = "".join(around.format(chr(c)) for c in points[start : start + 16_384] if not IS_NEWER.match(chr(c)))
+        text = "".join(
+            around.format(chr(c))
+            for c in points[start : start + 16_384]
+            if not IS_NEWER.match(chr(c))
+        )
         assert count_tokens(text, encoding) == reference(text, encoding)
 
 
@@ -108,7 +117,9 @@ def test_many_are_counted_as_one_by_one(several):
 
 
 @pytest.mark.parametrize("encoding", ENCODINGS)
-@pytest.mark.parametrize("special", ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|fim_prefix|>", "<think>"])
+@pytest.mark.parametrize(
+    "special", ["<|endoftext|>", "<|im_start|>", "<|im_end|>", "<|fim_prefix|>", "<think>"]
+)
 def test_a_special_token_in_a_note_is_plain_text(encoding, special):
     assert count_tokens(special, encoding) > 1
     assert count_tokens(f"a note {special}", encoding) > count_tokens("a note ", encoding) + 1
@@ -117,12 +128,17 @@ def test_a_special_token_in_a_note_is_plain_text(encoding, special):
 @pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("letter", [" ", "\n", "\t", "x", "=", "\u3000", "한"])
 def test_a_million_of_one_character_are_counted(encoding, letter):
-    some, million = count_tokens(letter * 10_000, encoding), count_tokens(letter * 1_000_000, encoding)
+    some, million = (
+        count_tokens(letter * 10_000, encoding),
+        count_tokens(letter * 1_000_000, encoding),
+    )
     assert 98 * some <= million <= 101 * some
 
 
 def test_what_cannot_be_counted_is_said():
-    with pytest.raises(ValueError, match="unknown encoding 'gpt-4o': use one of o200k_base, cl100k_base, qwen3.5"):
+    with pytest.raises(
+        ValueError, match="unknown encoding 'gpt-4o': use one of o200k_base, cl100k_base, qwen3.5"
+    ):
         count_tokens("a", "gpt-4o")
     with pytest.raises(TypeError, match="got dict: pass to_json"):
         count_tokens({"a": 1})
@@ -137,7 +153,9 @@ def test_the_estimate_is_characters_by_four(text):
 
 @given(st.text(st.characters(categories=["Cs"]) | st.sampled_from("ab😀\ud83d\ude00"), max_size=8))
 def test_repair_keeps_pairs_and_replaces_lone_surrogates_one_by_one(text):
-    paired = re.sub("[\ud800-\udbff][\udc00-\udfff]", lambda pair: json.loads(json.dumps(pair[0])), text)
+    paired = re.sub(
+        "[\ud800-\udbff][\udc00-\udfff]", lambda pair: json.loads(json.dumps(pair[0])), text
+    )
     assert repair(text) == re.sub("[\ud800-\udfff]", "\ufffd", paired)
     assert repair(repair(text)) == repair(text)
     repair(text).encode("utf-8")
@@ -149,10 +167,15 @@ def test_a_cut_escape_is_repaired_wherever_it_comes_in():
     assert to_json({cut: [cut]}) == '{"a\ufffd b":["a\ufffd b"]}'
 
 
-# ---- to_json ---------------------------------------------------------------------------------------------------------
+# ---- to_json
+# ---------------------------------------------------------------------------------------------------------
 
 plain_json = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=20,
 )
@@ -204,12 +227,21 @@ CASES = {
     "pandas NA": (pd.NA, "null"),
     "pandas NaT": (pd.NaT, "null"),
     "pandas time": (pd.Timestamp("2026-03-01 10:00:05"), '"2026-03-01T10:00:05"'),
-    "pandas time with zone": (pd.Timestamp("2026-03-01", tz="Asia/Ho_Chi_Minh"), '"2026-03-01T00:00:00+07:00"'),
+    "pandas time with zone": (
+        pd.Timestamp("2026-03-01", tz="Asia/Ho_Chi_Minh"),
+        '"2026-03-01T00:00:00+07:00"',
+    ),
     "pandas duration": (pd.Timedelta("1h"), "3600.0"),
     "pandas integers": (pd.Series([1, None, 3], dtype="Int64"), "[1,null,3]"),
-    "pandas dates": (pd.Series(pd.to_datetime(["2026-03-01", None])), '["2026-03-01T00:00:00",null]'),
+    "pandas dates": (
+        pd.Series(pd.to_datetime(["2026-03-01", None])),
+        '["2026-03-01T00:00:00",null]',
+    ),
     "pandas index": (pd.Index(["a", "b"]), '["a","b"]'),
-    "data frame": (pd.DataFrame({"a": [1, 2], "b": ["x", None]}), '[{"a":1,"b":"x"},{"a":2,"b":null}]'),
+    "data frame": (
+        pd.DataFrame({"a": [1, 2], "b": ["x", None]}),
+        '[{"a":1,"b":"x"},{"a":2,"b":null}]',
+    ),
     "moment": (UTC_MOMENT, '"2026-03-01T10:00:05+00:00"'),
     "date": (dt.date(2026, 3, 1), '"2026-03-01"'),
     "time": (dt.time(10, 5), '"10:05:00"'),
@@ -316,7 +348,9 @@ def test_nesting_is_kept_up_to_the_limit_and_refused_beyond(name):
 
 
 def under(frames: int, function):
-    """Calls `function` with that many frames above it, as under Jupyter, a server and a few decorators."""
+    """Calls `function` with that many frames above it, as under Jupyter, a server and a few
+    decorators.
+    """
     return function() if frames == 0 else under(frames - 1, function)
 
 
@@ -328,7 +362,9 @@ def test_a_hundred_thousand_levels_are_a_clear_error_however_deep_the_caller_is(
         with pytest.raises(ValueError, match="nested"):
             under(frames, lambda: to_json(value))
     finally:
-        while isinstance(value, list | dict):  # taken apart by hand: not every Python frees so deep a value safely
+        while isinstance(
+            value, list | dict
+        ):  # taken apart by hand: not every Python frees so deep a value safely
             value = value[0] if isinstance(value, list) else value["a"]
 
 
@@ -344,7 +380,9 @@ def test_one_list_in_two_places_is_no_cycle():
 
 @given(st.sets(st.integers() | st.text() | st.booleans() | st.none() | st.tuples(st.integers())))
 def test_a_set_always_has_the_same_text(values):
-    assert to_json({*sorted(values, key=repr)}) == to_json({*sorted(values, key=repr, reverse=True)})
+    assert to_json({*sorted(values, key=repr)}) == to_json(
+        {*sorted(values, key=repr, reverse=True)}
+    )
 
 
 @given(st.decimals(allow_nan=False, allow_infinity=False))
@@ -355,5 +393,9 @@ def test_a_decimal_keeps_its_value(value):
 @given(st.binary())
 def test_bytes_can_be_had_back(value):
     text = json.loads(to_json(value))
-    found = base64.b64decode(text.split(",")[1]) if text.startswith("data:application/octet-stream") else text.encode()
+    found = (
+        base64.b64decode(text.split(",")[1])
+        if text.startswith("data:application/octet-stream")
+        else text.encode()
+    )
     assert found == value

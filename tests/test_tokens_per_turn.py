@@ -1,4 +1,6 @@
-"""Benchmark b1: sessions billed as the real SDKs would meter them, and a results file that can be made again."""
+"""Benchmark b1: sessions billed as the real SDKs would meter them, and a results file that can be
+made again.
+"""
 
 import json
 import re
@@ -52,31 +54,47 @@ def line(frame, name, api):
 @BOTH
 @pytest.mark.parametrize(
     ("name", "needs"),
-    [("budget", TEN), ("refs", TEN), ("code", TEN), ("clearing", THIRTY), ("clearing every turn", TEN)],
+    [
+        ("budget", TEN),
+        ("refs", TEN),
+        ("code", TEN),
+        ("clearing", THIRTY),
+        ("clearing every turn", TEN),
+    ],
 )
 def test_the_bill_is_what_the_real_sdk_meters(store, held, api, name, needs):
     sent = through_sdk(api, TECHNIQUES[name], store, needs)
-    # the session of all questions begins with that of the first ten, and another test holds it for one API
+    # the session of all questions begins with that of the first ten, and another test holds it for
+    # one API
     ours = held(api, name) if api == "openai" else held(api, name, tuple(needs))
     messages, turns = len(sent.messages), len(sent.ledger.turns)
     assert ours.session.messages[:messages] == sent.messages and fault(api, sent.messages) is None
-    assert all(is_question(api, message) for message in ours.session.messages[messages : messages + 1])
+    assert all(
+        is_question(api, message) for message in ours.session.messages[messages : messages + 1]
+    )
     assert [turn.usage for turn in ours.turns[:turns]] == [turn.usage for turn in sent.ledger.turns]
 
 
-@pytest.mark.parametrize(("api", "refusal"), [("openai", OpenAIError), ("anthropic", AnthropicError)])
+@pytest.mark.parametrize(
+    ("api", "refusal"), [("openai", OpenAIError), ("anthropic", AnthropicError)]
+)
 def test_the_naive_session_is_refused_with_its_first_result(store, frame, api, refusal):
     with pytest.raises(refusal) as caught:
         through_sdk(api, TECHNIQUES["naive"], store)
     read = line(frame, "naive", api)["input"][1]
     assert read > 5_500_000 and str(read) in str(caught.value)
     refused = bench.summary(frame, api)["refused"].dropna()
-    assert refused[["naive", "filter", "cap", "concise"]].to_list() == [2, 8, 13, 14] and "budget" not in refused
+    assert (
+        refused[["naive", "filter", "cap", "concise"]].to_list() == [2, 8, 13, 14]
+        and "budget" not in refused
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in TECHNIQUES if not name.startswith("naive")])
 def test_the_committed_results_are_made_again(held, frame, name):
-    """The first round of the dear lines, the whole of the others; `workbook bench` makes them all."""
+    """The first round of the dear lines, the whole of the others; `workbook bench` makes them
+    all.
+    """
     api = "anthropic" if name in ("filter", "cap", "concise") else "openai"
     turns = held(api, name, tuple(THIRTY if api == "openai" else TEN)).turns
     committed = line(frame, name, api)[: len(turns)]
@@ -89,7 +107,9 @@ def test_the_committed_results_are_made_again(held, frame, name):
 
 def test_the_naive_line_is_made_again(store, frame):
     turns = hold("openai", TECHNIQUES["naive"], store, TEN[:2]).turns
-    assert [turn.usage.input for turn in turns] == line(frame, "naive", "openai")["input"][:4].to_list()
+    assert [turn.usage.input for turn in turns] == line(frame, "naive", "openai")["input"][
+        :4
+    ].to_list()
 
 
 def test_the_file_says_what_it_was_measured_with():
@@ -97,7 +117,9 @@ def test_the_file_says_what_it_was_measured_with():
     about = dict(re.findall(r"^# (\w+): (.*)$", text, re.MULTILINE))
     now = bench.about()
     assert set(about) == set(now)
-    assert [about[name] for name in now if name != "versions"] == [now[name] for name in now if name != "versions"]
+    assert [about[name] for name in now if name != "versions"] == [
+        now[name] for name in now if name != "versions"
+    ]
     digest = sha256(text.encode("utf-8")).hexdigest()
     assert digest in data_path("README.md").read_text(encoding="utf-8")
 
@@ -134,15 +156,27 @@ def test_outcomes():
 def test_what_each_technique_does_to_the_bill(frame, api):
     table = bench.summary(frame, api)
     steps = [name for name, technique in TECHNIQUES.items() if technique.added]
-    assert steps[-2:] == ["refs", "code"] and (table.loc[steps[1:], "change"] < 1).all(), "each lowers the bill"
-    assert table["input"]["clearing"] < table["input"]["refs"] and table["peak"]["clearing"] < table["peak"]["refs"]
-    assert (table["change"]["clearing"] > 1) == (api == "anthropic"), "clearing raises it where writing is charged"
+    assert steps[-2:] == ["refs", "code"] and (table.loc[steps[1:], "change"] < 1).all(), (
+        "each lowers the bill"
+    )
+    assert (
+        table["input"]["clearing"] < table["input"]["refs"]
+        and table["peak"]["clearing"] < table["peak"]["refs"]
+    )
+    assert (table["change"]["clearing"] > 1) == (api == "anthropic"), (
+        "clearing raises it where writing is charged"
+    )
     assert table["change"]["clearing every turn"] > 1.4
     assert table["money"].nsmallest(2).index.to_list() == ["code", "small budget"]
     assert table["answered"].idxmin() == "small budget" and table["answered"]["code"] == len(THIRTY)
     assert table["turns"]["budget"] < table["turns"]["refs"] < table["turns"]["clearing"]
-    assert table["turns"]["code"] < table["turns"]["refs"] and table["peak"]["code"] < table["peak"]["refs"] / 3
-    assert (table[["correct", "recoverable", "lost", "silently wrong"]].sum(axis=1) == len(THIRTY)).all()
+    assert (
+        table["turns"]["code"] < table["turns"]["refs"]
+        and table["peak"]["code"] < table["peak"]["refs"] / 3
+    )
+    assert (
+        table[["correct", "recoverable", "lost", "silently wrong"]].sum(axis=1) == len(THIRTY)
+    ).all()
 
 
 def test_only_results_that_do_not_say_what_they_left_out_mislead(frame):
@@ -150,14 +184,23 @@ def test_only_results_that_do_not_say_what_they_left_out_mislead(frame):
     assert set(wrong) == {"no note"}
     kinds = bench.kinds(frame, "anthropic")
     assert kinds["aggregate"]["no note"] == "WRONG WRONG WRONG"
-    assert kinds["needle"][["concise", "budget", "refs"]].to_list() == ["+1 ok ok", "+1 ok lost", "+1 +1 +3"]
+    assert kinds["needle"][["concise", "budget", "refs"]].to_list() == [
+        "+1 ok ok",
+        "+1 ok lost",
+        "+1 +1 +3",
+    ]
 
 
 @BOTH
 def test_code_answers_what_takes_all_rows_and_shows_nothing_to_look_back_at(frame, api):
     kinds = bench.kinds(frame, api)
     asked, looking_back = ["lookup", "filter", "needle", "aggregate"], ["join", "absence"]
-    assert kinds.loc["refs", asked].to_list() == ["ok ok ok", "ok +1 +1", "+1 +1 +3", "lost ok lost"]
+    assert kinds.loc["refs", asked].to_list() == [
+        "ok ok ok",
+        "ok +1 +1",
+        "+1 +1 +3",
+        "lost ok lost",
+    ]
     assert kinds.loc["code", asked].to_list() == ["ok ok ok", "ok +1 ok", "ok ok ok", "ok ok ok"]
     assert kinds.loc["refs", looking_back].to_list() == ["+2 +1 +1", "ok ok +1"]
     assert kinds.loc["code", looking_back].to_list() == ["+2 +2 +1", "+1 ok +1"]
@@ -175,11 +218,18 @@ def test_the_tool_that_runs_code_is_paid_for_whether_or_not_it_is_used(store, ap
         assert list(tools) == [*plain, "execute"]
         text = tools["execute"].description
         defined = [
-            tokens_of(request_parts(api, {"messages": [], "tools": [tool.definition(api) for tool in given.values()]}))
+            tokens_of(
+                request_parts(
+                    api,
+                    {"messages": [], "tools": [tool.definition(api) for tool in given.values()]},
+                )
+            )
             for given in (plain, tools)
         ]
     assert "def rows(" in text and "def payload(" in text and "def refund_rates(" not in text
-    more = [two.usage.input - one.usage.input for one, two in zip(refs.turns, code.turns, strict=True)]
+    more = [
+        two.usage.input - one.usage.input for one, two in zip(refs.turns, code.turns, strict=True)
+    ]
     assert more == [defined[1] - defined[0]] * 6 and more[0] > 300
     assert code.session.ledger.money > refs.session.ledger.money
 
@@ -187,26 +237,41 @@ def test_the_tool_that_runs_code_is_paid_for_whether_or_not_it_is_used(store, ap
 def test_the_code_is_charged_as_output_and_only_its_answer_is_read(store):
     held = hold("openai", TECHNIQUES["code"], store, [TEN[3]])
     [call] = calls_of("openai", held.session.messages[1])
-    code, rows = json.loads(call.arguments)["code"], 'orders.rows(["amount"], status="refunded", region="south")'
+    code, rows = (
+        json.loads(call.arguments)["code"],
+        'orders.rows(["amount"], status="refunded", region="south")',
+    )
     assert code == f'round(sum(row["amount"] or 0 for row in {rows}), 2)'
     assert held.turns[0].usage.output > count_tokens(code)
     assert json.loads(held.session.messages[2]["content"]) == {"value": truth(TEN[3], store)}
 
 
 def test_a_word_that_the_shop_does_not_know_fails_before_anything_is_run(store):
-    held = hold("openai", TECHNIQUES["code"], store, [need for need in THIRTY if "declined" in need.text])
+    held = hold(
+        "openai", TECHNIQUES["code"], store, [need for need in THIRTY if "declined" in need.text]
+    )
     error = json.loads(held.session.messages[2]["content"])["error"]
     assert "declined" in error and "failed" in error
-    assert held.turns[-1].tags["outcome"] == "recoverable" and held.turns[-1].tags["further_calls"] == 1
+    assert (
+        held.turns[-1].tags["outcome"] == "recoverable"
+        and held.turns[-1].tags["further_calls"] == 1
+    )
 
 
 def test_code_looks_again_only_where_no_listing_is_shown(store):
     """The question in the middle of round two lists what the last one looks back at."""
     join, absence = (need for need in ROUNDS[1] if need.looks_back)
-    alone, after = (hold("openai", TECHNIQUES["code"], store, needs) for needs in ([absence], [join, absence]))
+    alone, after = (
+        hold("openai", TECHNIQUES["code"], store, needs) for needs in ([absence], [join, absence])
+    )
     assert alone.answers == after.answers[1:] == ["no"]
     assert [turn.tags["call"] for turn in alone.turns] == ["execute", ""]
-    assert [turn.tags["call"] for turn in after.turns] == ["search_orders", "get_order_payload", "", ""]
+    assert [turn.tags["call"] for turn in after.turns] == [
+        "search_orders",
+        "get_order_payload",
+        "",
+        "",
+    ]
 
 
 def test_the_end_of_a_text_that_was_cut_is_not_taken_for_its_end():
@@ -231,7 +296,12 @@ def test_an_error_turn_is_charged_where_a_tool_filters(frame, api):
 def test_a_budgeted_page_of_whole_rows_keeps_its_budget_and_ends(store):
     """The tool from before refs: cursors lead to every row, and no result is over the budget."""
     tool = TECHNIQUES["budget"].tools(store)["search_orders"]
-    given = {"status": "refunded", "region": "south", "placed_after": "2026-06-10", "response_format": "detailed"}
+    given = {
+        "status": "refunded",
+        "region": "south",
+        "placed_after": "2026-06-10",
+        "response_format": "detailed",
+    }
     given["placed_before"] = "2026-06-13"
     seen, cursor = [], None
     while not seen or cursor:
@@ -257,6 +327,8 @@ def test_the_figure_marks_what_raises_the_bill_and_what_no_window_takes(frame):
     assert len(red) == 3 and all("(+" in text for text in red)
     pale = [bar.get_alpha() < 1 for bar in left.patches]
     assert pale == [*tables["anthropic"]["refused"].notna(), *tables["openai"]["refused"].notna()]
-    assert [bar.get_width() for bar in left.patches[:3]] == tables["anthropic"]["money"][:3].to_list()
+    assert [bar.get_width() for bar in left.patches[:3]] == tables["anthropic"]["money"][
+        :3
+    ].to_list()
     assert sum(bar.get_width() for bar in right.patches) == len(THIRTY) * len(TECHNIQUES)
     pyplot.close("all")

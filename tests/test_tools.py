@@ -1,4 +1,6 @@
-"""Tools: one signature for every API, strict arguments, no exception that reaches a model (cases 3, 13, 28, 34)."""
+"""Tools: one signature for every API, strict arguments, no exception that reaches a model (cases 3,
+13, 28, 34).
+"""
 
 import json
 import logging
@@ -88,7 +90,8 @@ def test_arguments_that_are_sure_are_taken(arguments, seen):
 
 
 @pytest.mark.parametrize(
-    "limit", [True, 10.5, float("nan"), float("inf"), "1e4", "٣", "", "-1", "+1", " 1", "1_0", [1], {}]
+    "limit",
+    [True, 10.5, float("nan"), float("inf"), "1e4", "٣", "", "-1", "+1", " 1", "1_0", [1], {}],
 )
 def test_a_limit_that_is_not_a_whole_number_is_refused(limit):
     assert error_of(Tool(find), {"limit": limit}).startswith("limit: it should be a whole number")
@@ -121,14 +124,19 @@ def test_other_mistakes_get_one_line_that_says_what_is_valid(arguments, message)
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 names = st.sampled_from(["kind", "limit", "least", "since", "title"]) | st.text()
 
 
 @settings(max_examples=40)
-@given(st.dictionaries(names, json_values, max_size=4) | st.text() | json_values.map(json.dumps), st.integers(60, 400))
+@given(
+    st.dictionaries(names, json_values, max_size=4) | st.text() | json_values.map(json.dumps),
+    st.integers(60, 400),
+)
 def test_no_argument_whatever_raises_and_the_answer_is_json_within_the_budget(arguments, budget):
     tool = Tool(find, budget=budget)
     result = tool.call(arguments)
@@ -141,7 +149,10 @@ def test_a_failure_inside_is_told_without_paths_or_secrets(caplog):
         raise OSError("cannot open /srv/secret/key.pem with key sk_live_123456")
 
     with caplog.at_level(logging.ERROR, logger="toolresults.tools"):
-        assert error_of(Tool(broken), {}) == "broken failed (OSError). This is not caused by your arguments."
+        assert (
+            error_of(Tool(broken), {})
+            == "broken failed (OSError). This is not caused by your arguments."
+        )
     assert "key.pem" in caplog.text  # the host can read what happened
 
 

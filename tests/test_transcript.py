@@ -21,7 +21,11 @@ from toolresults.tools import Tool
 
 APIS = ("openai", "anthropic")
 QUESTION = {"role": "user", "content": "Note down three things."}
-CALLS = [Call("c1", "write", {"key": "a"}), Call("c2", "look", {"key": "b"}), Call("c3", "write", {"key": "c"})]
+CALLS = [
+    Call("c1", "write", {"key": "a"}),
+    Call("c2", "look", {"key": "b"}),
+    Call("c3", "write", {"key": "c"}),
+]
 THINKING = {"type": "thinking", "thinking": "Hm \ud83d, việt → 順", "signature": "c2lnbmF0dXJl"}
 
 
@@ -39,7 +43,9 @@ def answers(api: str, texts: dict[str, str]) -> list[dict]:
     """The messages that answer calls, by id."""
     if api == "openai":
         return [{"role": "tool", "tool_call_id": id, "content": text} for id, text in texts.items()]
-    blocks = [{"type": "tool_result", "tool_use_id": id, "content": text} for id, text in texts.items()]
+    blocks = [
+        {"type": "tool_result", "tool_use_id": id, "content": text} for id, text in texts.items()
+    ]
     return [{"role": "user", "content": blocks}]
 
 
@@ -52,7 +58,13 @@ def texts(api: str, messages: list[dict]) -> dict[str, str]:
     """What each call was answered, by id."""
     if api == "openai":
         return {m["tool_call_id"]: m["content"] for m in messages if m["role"] == "tool"}
-    blocks = [b for m in messages if isinstance(m["content"], list) for b in m["content"] if b["type"] == "tool_result"]
+    blocks = [
+        b
+        for m in messages
+        if isinstance(m["content"], list)
+        for b in m["content"]
+        if b["type"] == "tool_result"
+    ]
     return {block["tool_use_id"]: block["content"] for block in blocks}
 
 
@@ -121,7 +133,10 @@ def test_only_a_tool_that_reads_is_run_again(api, path):
 def test_a_run_that_answers_nothing_leaves_no_orphan(path):
     opened(path, [QUESTION, asking("openai")])
     with Transcript(path, "s") as transcript:
-        assert texts("openai", transcript.resume(read_only={"look"}, run=lambda calls: []))["c2"] == INTERRUPTED
+        assert (
+            texts("openai", transcript.resume(read_only={"look"}, run=lambda calls: []))["c2"]
+            == INTERRUPTED
+        )
 
 
 def test_a_turn_of_openais_that_was_answered_in_part_is_completed(path):
@@ -180,7 +195,10 @@ def test_sync_appends_what_is_new_and_refuses_another_history(path):
 def test_answers_are_saved_from_any_thread(path):
     with Transcript(path, "s") as transcript:
         transcript.save([QUESTION, asking("openai")])
-        workers = [threading.Thread(target=transcript.save_answer, args=[answer(call.id, call.id)]) for call in CALLS]
+        workers = [
+            threading.Thread(target=transcript.save_answer, args=[answer(call.id, call.id)])
+            for call in CALLS
+        ]
         for worker in workers:
             worker.start()
         for worker in workers:
@@ -193,9 +211,16 @@ def test_sessions_share_a_file_and_nothing_else(path):
     names = ["one", "../../x", "/abs", "a\u0000b", "CON", "x" * 300, "\ud83d", ""]
     for name in names:
         opened(path, [{**QUESTION, "content": repr(name)}], name)
-    assert [read_messages(path, name)[0]["content"] for name in names] == [repr(name) for name in names]
+    assert [read_messages(path, name)[0]["content"] for name in names] == [
+        repr(name) for name in names
+    ]
     assert read_messages(path, "nobody") == []
-    assert {p.name for p in path.parent.iterdir()} <= {"chats.db", "chats.db-locks", "chats.db-wal", "chats.db-shm"}
+    assert {p.name for p in path.parent.iterdir()} <= {
+        "chats.db",
+        "chats.db-locks",
+        "chats.db-wal",
+        "chats.db-shm",
+    }
 
 
 def test_the_file_is_for_its_owner_and_in_wal_mode(path):
@@ -219,8 +244,13 @@ def test_a_second_writer_is_refused_in_this_process_and_in_another(path):
     with Transcript(path, "s") as transcript, Transcript(path, "another session"):
         with pytest.raises(SessionBusy, match="session 's' in chats.db is in use"):
             Transcript(path, "s")
-        other = subprocess.run([sys.executable, "-c", open_it], capture_output=True, text=True, encoding="utf-8")
-        assert other.returncode == 1 and "SessionBusy: session 's' in chats.db is in use" in other.stderr
+        other = subprocess.run(
+            [sys.executable, "-c", open_it], capture_output=True, text=True, encoding="utf-8"
+        )
+        assert (
+            other.returncode == 1
+            and "SessionBusy: session 's' in chats.db is in use" in other.stderr
+        )
         transcript.save([QUESTION])  # the first one was not disturbed
     assert subprocess.run([sys.executable, "-c", open_it]).returncode == 0
 
@@ -257,31 +287,42 @@ def test_a_closed_transcript_says_so(path):
         transcript.save([QUESTION])
 
 
-# --- fifty kills: this file, run as a program, forks children that have both SDKs loaded, and kills them ---
+# --- fifty kills: this file, run as a program, forks children that have both SDKs loaded, and kills
+# them ---
 
 TURNS = (("write", "look", "write"), ("look",), ("write", "write", "look", "look"))
 """The tools that the scripted model calls, turn by turn; then it answers."""
 
-WATCHED = {f"toolresults.agent.{name}" for name in ("transcript", "sqlite", "execute", "loop")} | {"__main__"}
-"""Where a kill falls: at any event (call, return, also of C functions) in one of these modules, or soon after it."""
+WATCHED = {f"toolresults.agent.{name}" for name in ("transcript", "sqlite", "execute", "loop")} | {
+    "__main__"
+}
+"""Where a kill falls: at any event (call, return, also of C functions) in one of these modules, or
+soon after it.
+"""
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="SIGKILL and fork are POSIX")
 def test_fifty_kills_lose_nothing(tmp_path):
     done = subprocess.run(
-        [sys.executable, __file__, str(tmp_path), "50"], capture_output=True, text=True, encoding="utf-8"
+        [sys.executable, __file__, str(tmp_path), "50"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
     )
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     assert report["faults"] == []
     assert report["kills"] == 50
     assert report["sessions"] >= 2  # they take turns: one API, then the other
-    # the kills fell where they hurt: in calls that were cut off, after calls that were finished, and in resuming
+    # the kills fell where they hurt: in calls that were cut off, after calls that were finished,
+    # and in resuming
     assert report["interrupted"] > 0 and report["run_again"] > 0 and report["finished_before"] > 0
 
 
 def tools_of(effects: Path) -> dict[str, Tool]:
-    """Tools whose calls can be counted from outside: each writes a line as it starts and as it ends."""
+    """Tools whose calls can be counted from outside: each writes a line as it starts and as it
+    ends.
+    """
 
     def mark(line: str) -> None:
         with effects.open("a", encoding="utf-8") as file:
@@ -308,7 +349,10 @@ def policy(messages: list[dict]):
     turn = sum(message["role"] == "assistant" for message in messages)
     if turn == len(TURNS):
         return Reply("All is noted.")
-    return Reply(calls=[(name, {"key": f"{turn}-{i}-{name}"}) for i, name in enumerate(TURNS[turn])], thinking="Hm.")
+    return Reply(
+        calls=[(name, {"key": f"{turn}-{i}-{name}"}) for i, name in enumerate(TURNS[turn])],
+        thinking="Hm.",
+    )
 
 
 def take_part(api: str, path: Path, session: str, effects: Path) -> None:
@@ -317,13 +361,18 @@ def take_part(api: str, path: Path, session: str, effects: Path) -> None:
     from toolresults.agent.scripted import ScriptedModel
 
     tools = tools_of(effects)
-    client, loop = getattr(ScriptedModel(policy), api)(), {"openai": openai_loop, "anthropic": anthropic_loop}[api]
+    client, loop = (
+        getattr(ScriptedModel(policy), api)(),
+        {"openai": openai_loop, "anthropic": anthropic_loop}[api],
+    )
     with Transcript(path, session) as transcript:
         messages = transcript.resume(
             read_only={"look"}, run=lambda calls: execute(calls, tools, save=transcript.save_answer)
         )
         if not messages or messages[-1]["role"] != "assistant":
-            outcome = loop.run(client, messages or [QUESTION], tools, model="scripted", transcript=transcript)
+            outcome = loop.run(
+                client, messages or [QUESTION], tools, model="scripted", transcript=transcript
+            )
             assert outcome.stop == "answer"
 
 
@@ -373,7 +422,9 @@ def in_a_child(kill_at: int | None, soon: bool, work, *arguments) -> tuple[bool,
 
 
 class Watch:
-    """One session, looked at from outside after each kill and at its end. `faults` is what was wrong."""
+    """One session, looked at from outside after each kill and at its end. `faults` is what was
+    wrong.
+    """
 
     def __init__(self, api: str, path: Path, session: str, effects: Path):
         self.api, self.path, self.session, self.effects = api, path, session, effects
@@ -382,8 +433,15 @@ class Watch:
 
     def keys(self, ids) -> list[str]:
         """What the calls with these ids were about."""
-        calls = {call.id: call.arguments for message in self.messages for call in calls_of(self.api, message)}
-        found = {id: json.loads(given) if isinstance(given, str) else given for id, given in calls.items()}
+        calls = {
+            call.id: call.arguments
+            for message in self.messages
+            for call in calls_of(self.api, message)
+        }
+        found = {
+            id: json.loads(given) if isinstance(given, str) else given
+            for id, given in calls.items()
+        }
         return [found[id]["key"] for id in ids]
 
     def look(self) -> None:
@@ -403,13 +461,22 @@ class Watch:
         self.check(self.messages[: len(messages)] == messages, "a saved message is lost or changed")
         self.check(saved.items() <= self.saved.items(), "a saved answer is lost or changed")
         self.check(not again & set(finished), f"of {again}, some were finished, and ran again")
-        self.check(all(times == 1 for key, times in self.started.items() if "write" in key), "a write ran twice")
+        self.check(
+            all(times == 1 for key, times in self.started.items() if "write" in key),
+            "a write ran twice",
+        )
 
     def look_at_the_end(self) -> None:
         """Every call has its answer, and the answer is true."""
         final = texts(self.api, self.messages)
-        self.check(fault(self.api, self.messages) is None, f"a broken history: {fault(self.api, self.messages)}")
-        self.check(len(final) == sum(map(len, TURNS)) and self.messages[-1]["role"] == "assistant", "it did not end")
+        self.check(
+            fault(self.api, self.messages) is None,
+            f"a broken history: {fault(self.api, self.messages)}",
+        )
+        self.check(
+            len(final) == sum(map(len, TURNS)) and self.messages[-1]["role"] == "assistant",
+            "it did not end",
+        )
         self.check(final == self.saved, "what was answered is not what was saved")
         for key, text in zip(self.keys(final), final.values(), strict=True):
             if text == INTERRUPTED:
@@ -423,12 +490,26 @@ class Watch:
 
 
 def main(folder: Path, wanted: int) -> dict:
-    """Runs sessions on both APIs, each killed and resumed until it ends, until there were `wanted` kills."""
+    """Runs sessions on both APIs, each killed and resumed until it ends, until there were `wanted`
+    kills.
+    """
     path, rng = folder / "chats.db", random.Random(20261130)
-    report = {"kills": 0, "sessions": 0, "interrupted": 0, "run_again": 0, "finished_before": 0, "faults": []}
-    for api in APIS:  # what a first run loads (the SDKs, the tokenizer's vocabulary), no child has to load again
+    report = {
+        "kills": 0,
+        "sessions": 0,
+        "interrupted": 0,
+        "run_again": 0,
+        "finished_before": 0,
+        "faults": [],
+    }
+    for api in (
+        APIS
+    ):  # what a first run loads (the SDKs, the tokenizer's vocabulary), no child has to load again
         take_part(api, path, f"first {api}", folder / "first")
-    events = {api: in_a_child(None, False, take_part, api, path, f"whole {api}", folder / "whole")[1] for api in APIS}
+    events = {
+        api: in_a_child(None, False, take_part, api, path, f"whole {api}", folder / "whole")[1]
+        for api in APIS
+    }
     while report["kills"] < wanted:
         report["sessions"] += 1
         api, name = APIS[report["sessions"] % 2], f"session {report['sessions']}"
@@ -439,7 +520,9 @@ def main(folder: Path, wanted: int) -> dict:
             killed, _ = in_a_child(kill_at, rng.random() < 0.5, take_part, *session)
             watch.look()
             report["kills"] += killed
-            report["finished_before"] += killed and len(watch.saved) > len(texts(api, watch.messages))
+            report["finished_before"] += killed and len(watch.saved) > len(
+                texts(api, watch.messages)
+            )
         watch.look_at_the_end()
         report["run_again"] += watch.run_again
         report["interrupted"] += list(watch.saved.values()).count(INTERRUPTED)

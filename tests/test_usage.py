@@ -1,4 +1,6 @@
-"""The bill: prices, usage of both APIs, the ledger, the prompt cache, what an edit costs, and modelled latency."""
+"""The bill: prices, usage of both APIs, the ledger, the prompt cache, what an edit costs, and
+modelled latency.
+"""
 
 import csv
 import hashlib
@@ -17,7 +19,13 @@ from toolresults.agent.usage import Ledger, Usage
 from toolresults.tokens import count_tokens, tiktoken_encoding
 from workbook.paths import data_path
 
-SAME = Price("same", input=Decimal(3), cached_read=Decimal("0.3"), cache_write=Decimal("3.75"), output=Decimal(15))
+SAME = Price(
+    "same",
+    input=Decimal(3),
+    cached_read=Decimal("0.3"),
+    cache_write=Decimal("3.75"),
+    output=Decimal(15),
+)
 
 
 def openai_usage(prompt: int, output: int, cached: int = 0) -> dict:
@@ -67,18 +75,26 @@ def test_the_table_holds_the_published_prices_with_their_dates_and_sources():
     }
     found = {name: (p.input, p.cached_read, p.cache_write, p.output) for name, p in prices.items()}
     assert found == {name: tuple(map(Decimal, row)) for name, row in expected.items()}
-    assert all(price.currency == "USD" and "20" in price.as_of and price.source for price in prices.values())
+    assert all(
+        price.currency == "USD" and "20" in price.as_of and price.source
+        for price in prices.values()
+    )
 
 
 def test_the_table_is_the_one_that_the_data_folder_describes():
-    digest = hashlib.sha256(data_path("prices.csv").read_text(encoding="utf-8").encode()).hexdigest()
+    digest = hashlib.sha256(
+        data_path("prices.csv").read_text(encoding="utf-8").encode()
+    ).hexdigest()
     assert f"| `{digest}` |" in data_path("README.md").read_text(encoding="utf-8")
 
 
 def test_claude_prices_are_the_documented_multiples_of_input():
     for name, price in Prices.load().items():
         if name.startswith("claude"):
-            assert (price.cached_read, price.cache_write) == (price.input / 10, price.input * Decimal("1.25"))
+            assert (price.cached_read, price.cache_write) == (
+                price.input / 10,
+                price.input * Decimal("1.25"),
+            )
 
 
 def write_table(path, *rows: dict, columns=COLUMNS):
@@ -116,7 +132,9 @@ def test_only_a_dated_release_takes_the_price_of_its_model():
         with pytest.raises(KeyError, match="the table has gpt-4o-mini, "):
             prices[other]
         assert other not in prices
-    assert prices.named("claude-opus-4-5", like="claude-opus")["claude-opus-4-5-20251101"].output == 25
+    assert (
+        prices.named("claude-opus-4-5", like="claude-opus")["claude-opus-4-5-20251101"].output == 25
+    )
 
 
 # --- usage of both vendors ---
@@ -137,13 +155,21 @@ def test_money_does_not_depend_on_the_api(fresh, read, write, output):
     details = {"cached_tokens": read, "cache_write_tokens": write}
     theirs = openai_usage(fresh + read + write, output) | {"prompt_tokens_details": details}
     assert Usage.read("openai", theirs) == ours
-    by_hand = fresh * SAME.input + read * SAME.cached_read + write * SAME.cache_write + output * SAME.output
+    by_hand = (
+        fresh * SAME.input
+        + read * SAME.cached_read
+        + write * SAME.cache_write
+        + output * SAME.output
+    )
     assert ours.money(SAME) * 1_000_000 == by_hand
 
 
 def test_an_hour_in_the_cache_is_written_at_twice_the_input_price():
     usage = anthropic_usage(0, 0, write=3_000_000)
-    usage["cache_creation"] = {"ephemeral_5m_input_tokens": 1_000_000, "ephemeral_1h_input_tokens": 2_000_000}
+    usage["cache_creation"] = {
+        "ephemeral_5m_input_tokens": 1_000_000,
+        "ephemeral_1h_input_tokens": 2_000_000,
+    }
     assert Usage.read("anthropic", usage).money(SAME) == Decimal("3.75") + 2 * 2 * 3
 
 
@@ -153,7 +179,11 @@ def test_the_sdks_own_objects_are_read():
 
     one = CompletionUsage.model_validate(openai_usage(2_000, 5, cached=1_024))
     other = AnthropicUsage.model_validate(anthropic_usage(976, 5, read=1_024))
-    assert Usage.read("openai", one) == Usage.read("anthropic", other) == Usage(2_000, 5, cached_read=1_024)
+    assert (
+        Usage.read("openai", one)
+        == Usage.read("anthropic", other)
+        == Usage(2_000, 5, cached_read=1_024)
+    )
 
 
 def test_what_a_server_leaves_out_counts_as_not_cached():
@@ -183,7 +213,9 @@ def test_a_usage_that_cannot_be_read_is_refused(api, usage, told):
 def test_one_ledger_has_a_row_a_turn_for_both_apis():
     ledger = Ledger(Prices([SAME]), model="same")
     ledger.add("openai", openai_usage(1_000, 10), result_tokens=300)
-    turn = ledger.add("anthropic", anthropic_usage(100, 20, read=1_000, write=500), tags={"feature": "search"})
+    turn = ledger.add(
+        "anthropic", anthropic_usage(100, 20, read=1_000, write=500), tags={"feature": "search"}
+    )
     turn.result_tokens = 40
     frame = ledger.frame()
     assert frame.columns.tolist() == [
@@ -195,7 +227,11 @@ def test_one_ledger_has_a_row_a_turn_for_both_apis():
         [2, "anthropic", "same", 1_600, 1_000, 500, 20, 40, 2_600],
     ]
     assert frame.money.tolist() == pytest.approx([0.00315, 0.002775])
-    assert (ledger.peak, ledger.cumulative_input, ledger.money) == (1_600, 2_600, Decimal("0.005925"))
+    assert (ledger.peak, ledger.cumulative_input, ledger.money) == (
+        1_600,
+        2_600,
+        Decimal("0.005925"),
+    )
 
 
 def test_a_tag_never_replaces_a_meter():
@@ -224,7 +260,8 @@ def test_an_empty_ledger_is_an_empty_frame_with_all_columns():
 
 
 @pytest.mark.parametrize(
-    ("size", "cached"), [(1_022, 0), (1_024, 1_024), (1_150, 1_024), (1_152, 1_152), (1_278, 1_152), (1_280, 1_280)]
+    ("size", "cached"),
+    [(1_022, 0), (1_024, 1_024), (1_150, 1_024), (1_152, 1_152), (1_278, 1_152), (1_280, 1_280)],
 )
 def test_openai_caches_from_1024_tokens_in_steps_of_128(size, cached):
     cache = PromptCache("openai", clock=Clock())
@@ -259,8 +296,12 @@ def test_openai_forgets_five_minutes_after_the_last_use():
 @given(st.text(max_size=60), st.text(max_size=60), st.text(max_size=60))
 def test_openai_matches_whole_tokens_as_tiktoken_cuts_them(shared, one, other):
     ids = [tiktoken_encoding().encode_ordinary(shared + end) for end in (one, other)]
-    common = next((i for i, (a, b) in enumerate(zip(*ids, strict=False)) if a != b), min(map(len, ids)))
-    full = STEP - common % STEP  # with so many tokens before it, what is common ends exactly at a step
+    common = next(
+        (i for i, (a, b) in enumerate(zip(*ids, strict=False)) if a != b), min(map(len, ids))
+    )
+    full = (
+        STEP - common % STEP
+    )  # with so many tokens before it, what is common ends exactly at a step
     for head, cached in ((full, common + full), (full - 1, common + full - STEP)):
         cache = PromptCache("openai", clock=Clock(), least=1)
         cache.read([" a" * head, shared + one])
@@ -290,7 +331,9 @@ def test_anthropic_writes_only_what_is_new_behind_the_prefix_that_it_reads():
     assert cache.read(history) == (1_900, count_tokens(history[2]) + 400)
 
 
-@pytest.mark.parametrize(("size", "least", "written"), [(1_022, LEAST, 0), (1_024, LEAST, 1_024), (4_094, 4_096, 0)])
+@pytest.mark.parametrize(
+    ("size", "least", "written"), [(1_022, LEAST, 0), (1_024, LEAST, 1_024), (4_094, 4_096, 0)]
+)
 def test_anthropic_passes_over_a_prefix_under_the_least_size(size, least, written):
     cache = PromptCache("anthropic", clock=Clock(), least=least)
     prompt = [Block(words(size), True)]
@@ -335,14 +378,22 @@ def test_anthropic_keeps_each_prefix_for_its_own_time_from_its_last_use():
 @given(data=st.data())
 def test_no_vendor_reads_and_writes_more_than_was_sent_or_reads_what_was_never_sent(vendor, data):
     cache = PromptCache(vendor, clock=Clock(), least=2, automatic=True)
-    block = st.builds(Block, st.sampled_from(["aaa\n" * 40, "bbb\n" * 70, "ccc\n" * 90, ""]), st.booleans())
+    block = st.builds(
+        Block, st.sampled_from(["aaa\n" * 40, "bbb\n" * 70, "ccc\n" * 90, ""]), st.booleans()
+    )
     prompts = data.draw(st.lists(st.lists(block, max_size=3), max_size=4))
     for i, prompt in enumerate(prompts):
         cached, written = cache.read(prompt)
         assert 0 <= cached and 0 <= written and cached + written <= cache.tokens(prompt)
-        starts = ["".join(b.text for b in earlier)[: len("".join(b.text for b in prompt))] for earlier in prompts[:i]]
+        starts = [
+            "".join(b.text for b in earlier)[: len("".join(b.text for b in prompt))]
+            for earlier in prompts[:i]
+        ]
         text = "".join(b.text for b in prompt)
-        shared = [next((k for k, (a, b) in enumerate(zip(s, text, strict=False)) if a != b), len(s)) for s in starts]
+        shared = [
+            next((k for k, (a, b) in enumerate(zip(s, text, strict=False)) if a != b), len(s))
+            for s in starts
+        ]
         assert cached <= count_tokens(text[: max(shared, default=0)])
 
 
@@ -359,7 +410,9 @@ def test_the_scripted_model_reports_the_cache_as_each_vendor_does():
     system, ledger = words(2_048), Ledger(Prices([SAME]), model="same")
     question = {"role": "user", "content": "How many orders are refunded?"}
     for vendor in ("openai", "anthropic"):
-        model = ScriptedModel(lambda messages: Reply("951"), cache=PromptCache(vendor, clock=Clock()))
+        model = ScriptedModel(
+            lambda messages: Reply("951"), cache=PromptCache(vendor, clock=Clock())
+        )
         for _ in range(2):
             if vendor == "openai":
                 messages = [{"role": "system", "content": system}, question]
@@ -379,7 +432,9 @@ def test_the_scripted_model_reports_the_cache_as_each_vendor_does():
 
 
 def session(vendor: str, results: int = 10) -> tuple[PromptCache, list[Block]]:
-    """A cache that has just seen a session with large results, and the next request of the session."""
+    """A cache that has just seen a session with large results, and the next request of the
+    session.
+    """
     cache = PromptCache(vendor, clock=Clock(), automatic=True)
     history = [Block(words(2_048, "tools"))]
     for i in range(results):
@@ -397,14 +452,20 @@ def test_clearing_one_old_result_frees_tokens_and_costs_money(vendor):
     assert cost.tokens_freed == 4_096 - count_tokens("[cleared]\n")
     assert cost.extra > 5 * cost.as_it_is > 0
     assert cost.pays_after > 50
-    assert (cost.pays_after - 1) * cost.saved_a_turn < cost.extra <= cost.pays_after * cost.saved_a_turn
-    # by hand, OpenAI: nine results at full price that were at a tenth, less one result that is not read
+    assert (
+        (cost.pays_after - 1) * cost.saved_a_turn
+        < cost.extra
+        <= cost.pays_after * cost.saved_a_turn
+    )
+    # by hand, OpenAI: nine results at full price that were at a tenth, less one result that is not
+    # read
     if vendor == "openai":
         new = cache.tokens(before) - 2_048 - 10 * 4_096
         assert cost.as_it_is * 10**6 == (2_048 + 40_960) * SAME.cached_read + new * SAME.input
         assert (
             cost.edited * 10**6
-            == 2_048 * SAME.cached_read + (9 * 4_096 + count_tokens("[cleared]\n") + new) * SAME.input
+            == 2_048 * SAME.cached_read
+            + (9 * 4_096 + count_tokens("[cleared]\n") + new) * SAME.input
         )
 
 
@@ -440,13 +501,17 @@ def test_three_calls_at_once_take_as_long_as_the_slowest():
     seconds = {"weather": 1.0, "time": 0.5, "currency": 2.0}
     both = latency([["weather", "time", "currency"], []], model_seconds=3.0, tool_seconds=seconds)
     assert both == (2 * 3.0 + 3.5, 2 * 3.0 + 2.0)
-    one_by_one = latency([["weather"], ["time"], ["currency"], []], model_seconds=3.0, tool_seconds=seconds)
+    one_by_one = latency(
+        [["weather"], ["time"], ["currency"], []], model_seconds=3.0, tool_seconds=seconds
+    )
     assert one_by_one == (4 * 3.0 + 3.5, 4 * 3.0 + 3.5)
 
 
 def test_calls_wait_for_a_place_when_too_many_are_asked_for():
     def parallel(at_once: int) -> float:
-        return latency([["a", "b", "a", "a"]], model_seconds=0, tool_seconds={"a": 1, "b": 3}, at_once=at_once).parallel
+        return latency(
+            [["a", "b", "a", "a"]], model_seconds=0, tool_seconds={"a": 1, "b": 3}, at_once=at_once
+        ).parallel
 
     assert [parallel(n) for n in (1, 2, 3, 8)] == [6, 3, 3, 3]
     assert latency([["a"] * 5], model_seconds=0, tool_seconds={"a": 1}, at_once=2).parallel == 3

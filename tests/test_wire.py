@@ -5,18 +5,54 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from toolresults.agent.wire import APIS, Call, answered, calls_of, fault, is_question, turns
-from wire_cases import ACCEPTED, BROKEN, EVERY_BROKEN, USER, assistant, calls, result, text, tool, user, uses
+from wire_cases import (
+    ACCEPTED,
+    BROKEN,
+    EVERY_BROKEN,
+    USER,
+    assistant,
+    calls,
+    result,
+    text,
+    tool,
+    user,
+    uses,
+)
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=4),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 words = st.sampled_from(
-    ["role", "content", "type", "text", "tool_calls", "tool_call_id", "id", "tool_use_id", "input", "function", "name"]
+    [
+        "role",
+        "content",
+        "type",
+        "text",
+        "tool_calls",
+        "tool_call_id",
+        "id",
+        "tool_use_id",
+        "input",
+        "function",
+        "name",
+    ]
 )
 kinds = st.sampled_from(
-    ["user", "assistant", "tool", "system", "text", "tool_use", "tool_result", "thinking", "function"]
+    [
+        "user",
+        "assistant",
+        "tool",
+        "system",
+        "text",
+        "tool_use",
+        "tool_result",
+        "thinking",
+        "function",
+    ]
 )
 nearly_messages = st.recursive(
     kinds | json_values,
@@ -27,7 +63,9 @@ nearly_messages = st.recursive(
 
 @st.composite
 def sessions(draw, api):
-    """A history that a correct loop makes: questions, turns of up to three calls, answers in order."""
+    """A history that a correct loop makes: questions, turns of up to three calls, answers in
+    order.
+    """
     messages, number = [USER], 0
     for _ in range(draw(st.integers(1, 5))):
         ids = [f"id_{number + k}" for k in range(draw(st.integers(0, 3)))]
@@ -88,10 +126,17 @@ def test_thinking_of_the_turn_in_progress_comes_back_as_it_was_sent():
         user(result("toolu_b")),
     ]
     assert fault("anthropic", asked, issued) is None
-    for changed in ((), ({**thought, "thinking": "Count."},), ({**thought, "signature": "abd"},), (thought, thought)):
+    for changed in (
+        (),
+        ({**thought, "thinking": "Count."},),
+        ({**thought, "signature": "abd"},),
+        (thought, thought),
+    ):
         broken = [USER, uses("toolu_a", before=changed), *asked[2:]]
         assert "toolu_a" in fault("anthropic", broken, issued)
-        assert fault("anthropic", broken) is None  # without a record of what was sent there is nothing to compare
+        assert (
+            fault("anthropic", broken) is None
+        )  # without a record of what was sent there is nothing to compare
         after = [*broken, assistant(text("Seven.")), USER]
         assert fault("anthropic", after, issued) is None  # an earlier turn's thinking may go
     added = [*asked[:3], uses("toolu_b", before=(thought,)), asked[4]]
@@ -100,26 +145,45 @@ def test_thinking_of_the_turn_in_progress_comes_back_as_it_was_sent():
 
 def test_calls_and_answers_are_read_in_order():
     said = {**calls("call_a", "call_b")}
-    assert calls_of("openai", said) == [Call("call_a", "count", "{}"), Call("call_b", "count", "{}")]
+    assert calls_of("openai", said) == [
+        Call("call_a", "count", "{}"),
+        Call("call_b", "count", "{}"),
+    ]
     assert calls_of("anthropic", uses("toolu_b", "toolu_a", before=(text("I look."),))) == [
         Call("toolu_b", "count", {}),
         Call("toolu_a", "count", {}),
     ]
-    assert calls_of("openai", tool("call_a")) == calls_of("anthropic", user(result("toolu_a"))) == []
+    assert (
+        calls_of("openai", tool("call_a")) == calls_of("anthropic", user(result("toolu_a"))) == []
+    )
     assert calls_of("anthropic", {"role": "assistant", "content": "Seven."}) == []
     assert answered("openai", tool("call_a")) == ["call_a"]
     assert answered("openai", said) == answered("openai", USER) == answered("anthropic", USER) == []
-    assert answered("anthropic", user(result("toolu_b"), result("toolu_a"), text("?"))) == ["toolu_b", "toolu_a"]
+    assert answered("anthropic", user(result("toolu_b"), result("toolu_a"), text("?"))) == [
+        "toolu_b",
+        "toolu_a",
+    ]
 
 
 @pytest.mark.parametrize(
     ("api", "messages", "expected"),
     [
         ("openai", [USER], []),
-        ("openai", [{"role": "system", "content": "x"}, USER, calls("a", "b"), tool("a"), tool("b"), USER], [(2, 5)]),
         (
             "openai",
-            [USER, calls("a"), tool("a"), calls("b"), tool("b"), {"role": "assistant", "content": "7"}],
+            [{"role": "system", "content": "x"}, USER, calls("a", "b"), tool("a"), tool("b"), USER],
+            [(2, 5)],
+        ),
+        (
+            "openai",
+            [
+                USER,
+                calls("a"),
+                tool("a"),
+                calls("b"),
+                tool("b"),
+                {"role": "assistant", "content": "7"},
+            ],
             [(1, 3), (3, 5), (5, 6)],
         ),
         (
@@ -132,7 +196,11 @@ def test_calls_and_answers_are_read_in_order():
             [USER, uses("a"), user(result("a"), text("And?")), uses("b"), user(result("b"))],
             [(1, 3), (3, 5)],
         ),
-        ("anthropic", [USER, assistant(text("pause")), assistant(text("on")), USER], [(1, 2), (2, 3)]),
+        (
+            "anthropic",
+            [USER, assistant(text("pause")), assistant(text("on")), USER],
+            [(1, 2), (2, 3)],
+        ),
     ],
 )
 def test_a_turn_is_a_message_with_its_answers(api, messages, expected):
@@ -144,7 +212,9 @@ def test_a_question_is_more_than_results():
     assert is_question("openai", USER) and is_question("anthropic", USER)
     assert is_question("anthropic", user(result("a"), text("And?")))
     assert not is_question("anthropic", user(result("a"), result("b")))
-    assert not is_question("openai", tool("a")) and not is_question("anthropic", assistant(text("7")))
+    assert not is_question("openai", tool("a")) and not is_question(
+        "anthropic", assistant(text("7"))
+    )
 
 
 @pytest.mark.parametrize("function", [fault, turns, is_question, calls_of, answered])

@@ -1,8 +1,8 @@
 """The ``toolresults`` command: a group whose subcommands are imported only when they are called.
 
-Importing late keeps ``toolresults --help`` and ``toolresults count`` well under half a second; each subcommand's module
-is in ``toolresults/commands``. A user never sees a traceback: a failure is one line on standard error, with exit code 1
-(2 for a command line that cannot be understood).
+Importing late keeps ``toolresults --help`` and ``toolresults count`` well under half a second; each
+subcommand's module is in ``toolresults/commands``. A user never sees a traceback: a failure is one
+line on standard error, with exit code 1 (2 for a command line that cannot be understood).
 """
 
 import errno
@@ -14,16 +14,28 @@ import click
 
 # name -> (module:attribute, the line that --help shows, so that showing it needs no import)
 COMMANDS = {
-    "count": ("toolresults.commands.count:count", "Count the tokens of a file or of standard input."),
-    "audit": ("toolresults.commands.audit:audit", "Say what makes your JSON large, and what to do first."),
+    "count": (
+        "toolresults.commands.count:count",
+        "Count the tokens of a file or of standard input.",
+    ),
+    "audit": (
+        "toolresults.commands.audit:audit",
+        "Say what makes your JSON large, and what to do first.",
+    ),
 }
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) if hasattr(errno, "EDQUOT") else (errno.ENOSPC, errno.EFBIG)
+FULL = (
+    (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    if hasattr(errno, "EDQUOT")
+    else (errno.ENOSPC, errno.EFBIG)
+)
 """What the system says when a disk, or a user's share of it, has no room left."""
 
 
 class LazyGroup(click.Group):
-    """A click group that lists *lazy* commands without importing them, and imports the one that is asked for."""
+    """A click group that lists *lazy* commands without importing them, and imports the one that is
+    asked for.
+    """
 
     def __init__(self, *args, lazy: dict[str, tuple[str, str]], **kwargs) -> None:
         super().__init__(*args, **kwargs)
@@ -46,7 +58,9 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="toolresults")
 def cli() -> None:
-    """Measure the tool results of your own agent. The workbook's own commands are `workbook --help`."""
+    """Measure the tool results of your own agent. The workbook's own commands are `workbook
+    --help`.
+    """
 
 
 def main() -> None:
@@ -57,7 +71,8 @@ def main() -> None:
 def run(group: click.Group, name: str) -> None:
     """Run *group* as the command *name* and exit: 0 done, 1 failed, 2 misused, 130 interrupted."""
     for stream in (sys.stdout, sys.stderr):
-        # A Windows console or a pipe may default to an encoding without Vietnamese or an arrow in it.
+        # A Windows console or a pipe may default to an encoding without Vietnamese or an arrow in
+        # it.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8")
     try:
@@ -77,7 +92,8 @@ def run(group: click.Group, name: str) -> None:
     except click.ClickException as error:
         fail(name, error.format_message(), error.exit_code)
     except BrokenPipeError:
-        # The reader (`head`, a pager) has gone: keep the interpreter from complaining when it flushes standard output.
+        # The reader (`head`, a pager) has gone: keep the interpreter from complaining when it
+        # flushes standard output.
         discard_output()
         sys.exit(1)
     except ModuleNotFoundError as error:
@@ -93,13 +109,19 @@ def run(group: click.Group, name: str) -> None:
             error = error.exceptions[0]
         if isinstance(error, OSError) and error.errno in FULL and error.filename is None:
             discard_output()
-            fail(name, f"the output cannot be written ({error.strerror}): free some space, or write it elsewhere", 1)
+            fail(
+                name,
+                f"the output cannot be written ({error.strerror}): free some space, or write it elsewhere",
+                1,
+            )
         fail(name, f"{type(error).__name__}: {error}", 1)
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def discard_output() -> None:
-    """Send what standard output still holds nowhere: Python flushes it at exit, and would complain once more."""
+    """Send what standard output still holds nowhere: Python flushes it at exit, and would complain
+    once more.
+    """
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

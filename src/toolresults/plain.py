@@ -1,6 +1,7 @@
 """A value as plain JSON values: dict, list, str, int, float, bool and None, and nothing else.
 
-What an API or a database returns holds dates, decimals, identifiers, data frames. This says once what becomes of each.
+What an API or a database returns holds dates, decimals, identifiers, data frames. This says once
+what becomes of each.
 """
 
 import dataclasses
@@ -14,14 +15,16 @@ import uuid
 from collections.abc import Mapping, Set
 
 MAX_DEPTH = 200
-"""Deepest nesting, in levels, that `plain` accepts: far above real API results, far below Python's 1,000 frames."""
+"""Deepest nesting, in levels, that `plain` accepts: far above real API results, far below Python's
+1,000 frames.
+"""
 
 
 def repair(text: str) -> str:
     """`text` with its surrogates mended, so that it can be written as UTF-8.
 
-    A pair of surrogates becomes the character that it stands for; a lone one becomes U+FFFD. Such text comes
-    from JSON that was cut inside an escape: `"\\ud83d` without its second half.
+    A pair of surrogates becomes the character that it stands for; a lone one becomes U+FFFD. Such
+    text comes from JSON that was cut inside an escape: `"\\ud83d` without its second half.
     """
     try:
         text.encode()  # three times as fast as looking for surrogates, and nearly all text passes
@@ -33,18 +36,24 @@ def repair(text: str) -> str:
 def plain(value: object) -> object:
     """`value` made of dict, list, str, int, float, bool and None alone.
 
-    Dates become ISO 8601, UUIDs and paths their text, a `Decimal` a number (its digits as a string where a float
-    would change them), an `Enum` its value, a set a sorted list, bytes their UTF-8 text (a `data:` URI
-    where they are not text), a duration its seconds, a data class, pydantic model or data frame its fields. A missing
-    value (`None`, NaN, `pandas.NA`, `NaT`) becomes `null`. numpy and pandas scalars become what they hold.
+    Dates become ISO 8601, UUIDs and paths their text, a `Decimal` a number (its digits as a string
+    where a float would change them), an `Enum` its value, a set a sorted list, bytes their UTF-8
+    text (a `data:` URI where they are not text), a duration its seconds, a data class, pydantic
+    model or data frame its fields. A missing value (`None`, NaN, `pandas.NA`, `NaT`) becomes
+    `null`. numpy and pandas scalars become what they hold.
 
-    Raises `ValueError`, naming the place, for what has no honest JSON: an infinity, keys that collide (`1` and
-    `"1"`), keys that are not scalars, a cycle, nesting deeper than `MAX_DEPTH`, an unknown type.
+    Raises `ValueError`, naming the place, for what has no honest JSON: an infinity, keys that
+    collide (`1` and `"1"`), keys that are not scalars, a cycle, nesting deeper than `MAX_DEPTH`, an
+    unknown type.
     """
     try:
         return _plain(value, None, [])
-    except RecursionError:  # the caller is deep in the stack already, or an attribute of the value never ends
-        raise ValueError("nested too deep for what is left of Python's stack: flatten it first") from None
+    except (
+        RecursionError
+    ):  # the caller is deep in the stack already, or an attribute of the value never ends
+        raise ValueError(
+            "nested too deep for what is left of Python's stack: flatten it first"
+        ) from None
 
 
 Place = tuple["Place", str | int] | None
@@ -74,7 +83,9 @@ def _plain(value: object, where: Place, parents: list[int]) -> object:
         return value
     if kind is dict or kind is list:
         return _container(value, where, parents)
-    if isinstance(value, type):  # a class has the attributes of its instances, but none of their values
+    if isinstance(
+        value, type
+    ):  # a class has the attributes of its instances, but none of their values
         return _scalar(value, where)
     if isinstance(value, enum.Enum):
         return _plain(value.value, where, parents)
@@ -86,7 +97,9 @@ def _plain(value: object, where: Place, parents: list[int]) -> object:
         return _plain(_from_numpy(value, where), where, parents)
     if hasattr(value, "to_dict") and hasattr(value, "columns"):  # a data frame: a record a row
         if not getattr(value.columns, "is_unique", True):
-            raise ValueError(f"{_at(where)} is a data frame with two columns of one name: rename one")
+            raise ValueError(
+                f"{_at(where)} is a data frame with two columns of one name: rename one"
+            )
         return _plain(value.to_dict("records"), where, parents)
     return _scalar(value, where)
 
@@ -100,10 +113,14 @@ def _from_numpy(value: object, where: Place) -> object:
         value = value.astype(f"{unit}[us]")
         found = value.tolist()
         if any(type(item) is int for item in (found if isinstance(found, list) else [found])):
-            raise ValueError(f"{_at(where)} holds a {unit} that Python's own dates cannot hold: convert it to text")
+            raise ValueError(
+                f"{_at(where)} holds a {unit} that Python's own dates cannot hold: convert it to text"
+            )
         return found
     found = value.tolist()
-    if type(found) is type(value):  # Python has nothing like it: a longdouble, which is rounded, or a complex of those
+    if type(found) is type(
+        value
+    ):  # Python has nothing like it: a longdouble, which is rounded, or a complex of those
         return float(found) if hasattr(found, "is_integer") else _scalar(found, where)
     return found
 
@@ -112,7 +129,9 @@ def _container(value: object, where: Place, parents: list[int]) -> object:
     if id(value) in parents:
         raise ValueError(f"{_at(where)} holds itself: a cycle has no JSON")
     if len(parents) >= MAX_DEPTH:
-        raise ValueError(f"nested deeper than {MAX_DEPTH} levels: flatten it before it becomes a tool result")
+        raise ValueError(
+            f"nested deeper than {MAX_DEPTH} levels: flatten it before it becomes a tool result"
+        )
     parents.append(id(value))
     if type(value) is not dict and dataclasses.is_dataclass(value):
         value = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
@@ -121,11 +140,15 @@ def _container(value: object, where: Place, parents: list[int]) -> object:
         for key, item in value.items():
             name = repair(key) if type(key) is str else _key(key, where)
             if name in result:
-                raise ValueError(f"{_at(where)} has two keys that are both {name[:40]!r} in JSON: rename one")
+                raise ValueError(
+                    f"{_at(where)} has two keys that are both {name[:40]!r} in JSON: rename one"
+                )
             result[name] = _plain(item, (where, name), parents)
     else:
         result = [_plain(item, (where, i), parents) for i, item in enumerate(value)]
-        if isinstance(value, Set):  # a set has no order of its own; the text must be the same every time
+        if isinstance(
+            value, Set
+        ):  # a set has no order of its own; the text must be the same every time
             result.sort(key=_rank)
     parents.pop()
     return result
@@ -146,7 +169,9 @@ def _key(key: object, where: Place) -> str:
         return name
     if name is None or isinstance(name, bool | int | float):
         return json.dumps(name)
-    raise ValueError(f"{_at(where)} has the key {str(key)[:40]!r} ({type(key).__name__}): JSON keys are text")
+    raise ValueError(
+        f"{_at(where)} has the key {str(key)[:40]!r} ({type(key).__name__}): JSON keys are text"
+    )
 
 
 def _scalar(value: object, where: Place) -> object:
@@ -174,14 +199,18 @@ def _scalar(value: object, where: Place) -> object:
             return _bytes(bytes(value))
     if type(value).__name__ == "NAType":  # pandas.NA, recognised without importing pandas
         return None
-    raise ValueError(f"{_at(where)} is of type {type(value).__name__}, which has no JSON: convert it first")
+    raise ValueError(
+        f"{_at(where)} is of type {type(value).__name__}, which has no JSON: convert it first"
+    )
 
 
 def _integer(value: int, where: Place) -> int:
     try:
         str(value)
     except ValueError:
-        raise ValueError(f"{_at(where)} is an integer of over 4,300 digits: send it as text") from None
+        raise ValueError(
+            f"{_at(where)} is an integer of over 4,300 digits: send it as text"
+        ) from None
     return int(value)
 
 

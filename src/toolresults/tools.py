@@ -1,4 +1,5 @@
-"""A typed function as a tool: one signature gives the schema for each API, the check of arguments, and a safe call.
+"""A typed function as a tool: one signature gives the schema for each API, the check of arguments,
+and a safe call.
 
     def add(a: Annotated[int, Field(description="First term.")], b: int = 1) -> dict:
         "Adds two whole numbers."
@@ -9,8 +10,8 @@
     tool.call('{"a": 2}')           # ToolResult(text='{"sum":3}', is_error=False)
     tool.call('{"a": 2, "c": 3}')   # ToolResult(text='{"error":"unknown argument \\"c\\": this tool takes a, b"}', …)
 
-What the host holds (keys, caller, budget, clock, connections) is bound to the function before it becomes a tool, and is
-never an argument that a model fills.
+What the host holds (keys, caller, budget, clock, connections) is bound to the function before it
+becomes a tool, and is never an argument that a model fills.
 """
 
 import inspect
@@ -46,13 +47,16 @@ class ToolResult:
 class Tool:
     """A typed function that a model may call.
 
-    The function's signature gives the parameters (with type hints; `Annotated[…, Field(description=…)]` describes one),
-    its docstring the description. `budget` is the most tokens that a result may take; a function that returns more
-    gets an error result in its place. A function may return a `ToolResult` itself, such as an error result that holds
-    more than a message. Raises `TypeError` for a parameter without a type hint.
+    The function's signature gives the parameters (with type hints; `Annotated[…,
+    Field(description=…)]` describes one), its docstring the description. `budget` is the most
+    tokens that a result may take; a function that returns more gets an error result in its place. A
+    function may return a `ToolResult` itself, such as an error result that holds more than a
+    message. Raises `TypeError` for a parameter without a type hint.
     """
 
-    def __init__(self, function: Callable[..., object], *, name: str | None = None, budget: int = BUDGET):
+    def __init__(
+        self, function: Callable[..., object], *, name: str | None = None, budget: int = BUDGET
+    ):
         self.function = function
         self.name = name or function.__name__
         self.description = inspect.cleandoc(function.__doc__ or "")
@@ -61,7 +65,9 @@ class Tool:
         self.parameters = self._arguments.parameters
 
     def definition(self, api: str = "openai") -> dict[str, Any]:
-        """The tool's definition for `api`: "openai" (Chat Completions) or "anthropic" (Messages)."""
+        """The tool's definition for `api`: "openai" (Chat Completions) or "anthropic"
+        (Messages).
+        """
         schema = self._arguments.schema()
         if api == "openai":
             function = {"name": self.name, "description": self.description, "parameters": schema}
@@ -73,20 +79,26 @@ class Tool:
     def call(self, arguments: Mapping[str, object] | str) -> ToolResult:
         """Runs the tool with a model's arguments, as JSON text or already parsed.
 
-        Whatever the model got wrong, and whatever the function raises, comes back as an error result. Only
-        `BudgetError`, which is the host's mistake, is raised.
+        Whatever the model got wrong, and whatever the function raises, comes back as an error
+        result. Only `BudgetError`, which is the host's mistake, is raised.
         """
         try:
             result = self.function(**self._arguments.check(_parse(arguments)))
             if not isinstance(result, ToolResult):
-                result = ToolResult(result if isinstance(result, str) else "" if result is None else to_json(result))
+                result = ToolResult(
+                    result if isinstance(result, str) else "" if result is None else to_json(result)
+                )
         except (ToolError, CursorError, OffsetError) as error:
             return self.error(str(error))
         except BudgetError:
             raise
-        except Exception as error:  # the model gets the kind of failure; the host's log gets the rest
+        except (
+            Exception
+        ) as error:  # the model gets the kind of failure; the host's log gets the rest
             log.exception("tool %s failed", self.name)
-            return self.error(f"{self.name} failed ({type(error).__name__}). This is not caused by your arguments.")
+            return self.error(
+                f"{self.name} failed ({type(error).__name__}). This is not caused by your arguments."
+            )
         size = count_tokens(result.text)
         if size > self.budget:
             return self.error(
@@ -98,14 +110,17 @@ class Tool:
     def error(self, message: str) -> ToolResult:
         """An error result with `message`, cleaned, on one line, and cut to the budget."""
         message = " ".join(clean(message).split()) or "unknown error"
-        text = longest_fit(lambda chars: to_json({"error": cut(message, chars)}), self.budget, most=ERROR_CHARS)
+        text = longest_fit(
+            lambda chars: to_json({"error": cut(message, chars)}), self.budget, most=ERROR_CHARS
+        )
         return ToolResult(text or '{"error":"…"}', is_error=True)
 
 
 def _parse(arguments: Mapping[str, object] | str) -> Mapping[str, object]:
     if isinstance(arguments, str):
         try:
-            # a call without arguments streams an empty string; an escape that was cut in half is mended here, once
+            # a call without arguments streams an empty string; an escape that was cut in half is
+            # mended here, once
             parsed = json.loads(arguments) if arguments.strip() else {}
             arguments = json.loads(repair(json.dumps(parsed, ensure_ascii=False)))
         except (ValueError, RecursionError):

@@ -8,9 +8,18 @@ from toolresults.cli import LazyGroup, run
 COMMANDS = {
     "run": ("workbook.commands.run:run", "Run every notebook, offline, and write one HTML report."),
     "lab": ("workbook.commands.workbook:lab", "Open the notebooks in JupyterLab."),
-    "call": ("workbook.commands.call:call", "Call a tool as a model would, and print what the model would see."),
-    "bench": ("workbook.commands.bench:bench", "Run the benchmarks that are not part of a notebook."),
-    "notebooks": ("workbook.commands.workbook:notebooks", "Refresh the notebooks' committed outputs."),
+    "call": (
+        "workbook.commands.call:call",
+        "Call a tool as a model would, and print what the model would see.",
+    ),
+    "bench": (
+        "workbook.commands.bench:bench",
+        "Run the benchmarks that are not part of a notebook.",
+    ),
+    "notebooks": (
+        "workbook.commands.workbook:notebooks",
+        "Refresh the notebooks' committed outputs.",
+    ),
     "test": ("workbook.commands.workbook:test", "Run the tests: the package and every notebook."),
 }
 
@@ -18,7 +27,9 @@ COMMANDS = {
 @click.group(cls=LazyGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="toolresults")
 def cli() -> None:
-    """Tool results that fit: run, test and open the workbook. Your own tools' results: `toolresults --help`."""
+    """Tool results that fit: run, test and open the workbook. Your own tools' results: `toolresults
+    --help`.
+    """
 
 
 def main() -> None:

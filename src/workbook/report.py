@@ -1,4 +1,6 @@
-"""One HTML page that holds every notebook that was run, with its figures: readable offline, no script in it."""
+"""One HTML page that holds every notebook that was run, with its figures: readable offline, no
+script in it.
+"""
 
 import html
 import re
@@ -52,7 +54,8 @@ Table = tuple[Sequence[str], Sequence[Sequence[str]]]
 
 
 def write(outcomes: list[Outcome], target: Path, headline: Table | None = None) -> Path:
-    """Write the report of *outcomes* to *target*, with *headline* (column names, rows of text) on top.
+    """Write the report of *outcomes* to *target*, with *headline* (column names, rows of text) on
+    top.
 
     Raises ValueError where there is no outcome to report.
     """
@@ -61,7 +64,9 @@ def write(outcomes: list[Outcome], target: Path, headline: Table | None = None) 
     exporter = HTMLExporter(template_name="lab")
     pages = [exporter.from_notebook_node(_page(outcome))[0] for outcome in outcomes]
     head = SCRIPT.sub("", pages[0].partition("</head>")[0])
-    head = re.sub(r"<title>.*?</title>", "<title>Tool Results That Fit: report</title>", head, flags=re.DOTALL)
+    head = re.sub(
+        r"<title>.*?</title>", "<title>Tool Results That Fit: report</title>", head, flags=re.DOTALL
+    )
     body = "".join(_section(outcome, page) for outcome, page in zip(outcomes, pages, strict=True))
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(
@@ -76,20 +81,30 @@ def write(outcomes: list[Outcome], target: Path, headline: Table | None = None) 
 def title(outcome: Outcome) -> str:
     """The text of a notebook's first heading; its file's name where it has none."""
     for cell in outcome.nb.cells:
-        found = re.search(r"^#\s+(.+)$", cell.source, re.MULTILINE) if cell.cell_type == "markdown" else None
+        found = (
+            re.search(r"^#\s+(.+)$", cell.source, re.MULTILINE)
+            if cell.cell_type == "markdown"
+            else None
+        )
         if found:
             return re.sub(r"[*`]", "", found[1]).strip()
     return outcome.path.stem
 
 
 def _page(outcome: Outcome) -> nbformat.NotebookNode:
-    """The notebook, with its code's language said even if it never started (the exporter colours by it)."""
-    outcome.nb.metadata["language_info"] = nbformat.from_dict({"name": "python", "pygments_lexer": "ipython3"})
+    """The notebook, with its code's language said even if it never started (the exporter colours by
+    it).
+    """
+    outcome.nb.metadata["language_info"] = nbformat.from_dict(
+        {"name": "python", "pygments_lexer": "ipython3"}
+    )
     return outcome.nb
 
 
 def _section(outcome: Outcome, page: str) -> str:
-    """The notebook in a converted *page*, its heading ids made its own and its links kept inside the report."""
+    """The notebook in a converted *page*, its heading ids made its own and its links kept inside
+    the report.
+    """
     name = outcome.path.stem
     inner = page.partition("<main>")[2].rpartition("</main>")[0]
     inner = NOTEBOOK_LINK.sub(r'href="#\1"', SCRIPT.sub("", inner))
@@ -116,7 +131,10 @@ def _headline(headline: Table | None) -> str:
 
     def cells(tag: str, texts: Sequence[str]) -> str:
         kinds = [' class="number"' if column in NUMBERS else "" for column in columns]
-        return "".join(f"<{tag}{kind}>{html.escape(text)}</{tag}>" for kind, text in zip(kinds, texts, strict=True))
+        return "".join(
+            f"<{tag}{kind}>{html.escape(text)}</{tag}>"
+            for kind, text in zip(kinds, texts, strict=True)
+        )
 
     body = "".join(f"<tr>{cells('td', row)}</tr>" for row in rows)
     heading = "<h1>What each step leaves for the model</h1>"

@@ -1,7 +1,8 @@
 """Run notebooks from fresh kernels, offline, two at a time, and say in one line what failed.
 
-The kernel is always this interpreter with its own packages, whatever kernel specifications a user's home folder holds;
-it gets ``PYTHONHASHSEED=0``, an IPython profile of its own, and no standard error of ours to write warnings to.
+The kernel is always this interpreter with its own packages, whatever kernel specifications a user's
+home folder holds; it gets ``PYTHONHASHSEED=0``, an IPython profile of its own, and no standard
+error of ours to write warnings to.
 """
 
 import asyncio
@@ -32,9 +33,11 @@ Progress = Callable[["Outcome"], None]
 
 @dataclass
 class Outcome:
-    """What became of one notebook: *done* of *cells* code cells, in *seconds*; *error* is one line, or None.
+    """What became of one notebook: *done* of *cells* code cells, in *seconds*; *error* is one line,
+    or None.
 
-    *stopped* is for Ctrl-C, no failure of the notebook. Where the file is not *readable*, *nb* is an empty notebook.
+    *stopped* is for Ctrl-C, no failure of the notebook. Where the file is not *readable*, *nb* is
+    an empty notebook.
     """
 
     path: Path
@@ -70,7 +73,10 @@ def _parse(path: Path) -> nbformat.NotebookNode:
         if not isinstance(content, dict) or not isinstance(content.get("nbformat"), int):
             raise ValueError("it is JSON, but has no nbformat")
         nb = nbformat.reads(json.dumps(content), as_version=4)
-        if not all(isinstance(cell.get("cell_type"), str) and "source" in cell for cell in nb.get("cells", [None])):
+        if not all(
+            isinstance(cell.get("cell_type"), str) and "source" in cell
+            for cell in nb.get("cells", [None])
+        ):
             raise ValueError("it has a cell without cell_type or source")
         return nb
     except Exception as error:
@@ -78,29 +84,46 @@ def _parse(path: Path) -> nbformat.NotebookNode:
 
 
 def find(root: Path) -> list[Path]:
-    """All notebooks under *root* in reading order: a folder's own files first, by name, then its subfolders'."""
-    found = (p for p in root.rglob("*.ipynb") if not any(part.startswith(".") for part in p.relative_to(root).parts))
+    """All notebooks under *root* in reading order: a folder's own files first, by name, then its
+    subfolders'.
+    """
+    found = (
+        p
+        for p in root.rglob("*.ipynb")
+        if not any(part.startswith(".") for part in p.relative_to(root).parts)
+    )
     return sorted(found, key=lambda p: (len(p.parts), p.as_posix()))
 
 
-def run_all(paths: Iterable[Path], *, workers: int = 2, progress: Progress = lambda outcome: None) -> list[Outcome]:
-    """Run each notebook from a fresh kernel, in its own folder, at most *workers* at once; files are not changed.
+def run_all(
+    paths: Iterable[Path], *, workers: int = 2, progress: Progress = lambda outcome: None
+) -> list[Outcome]:
+    """Run each notebook from a fresh kernel, in its own folder, at most *workers* at once; files
+    are not changed.
 
-    *progress* is called after every code cell and at each notebook's end. Outcomes come back in the order of *paths*;
-    one that fails, or cannot be read, does not stop the others. On Ctrl-C all kernels are ended before
-    KeyboardInterrupt leaves this function.
+    *progress* is called after every code cell and at each notebook's end. Outcomes come back in the
+    order of *paths*; one that fails, or cannot be read, does not stop the others. On Ctrl-C all
+    kernels are ended before KeyboardInterrupt leaves this function.
     """
     outcomes = [_first_outcome(path) for path in paths]
     # The selector loop, because ZeroMQ cannot use the one that is Windows' default.
-    with tempfile.TemporaryDirectory() as profile, asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+    with (
+        tempfile.TemporaryDirectory() as profile,
+        asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner,
+    ):
         runner.run(_run_all(outcomes, workers, progress, profile))
     return outcomes
 
 
 def run_notebook(nb: nbformat.NotebookNode, folder: Path) -> Outcome:
-    """Run a notebook that is in memory, with *folder* as its working folder; *nb* gets the outputs."""
+    """Run a notebook that is in memory, with *folder* as its working folder; *nb* gets the
+    outputs.
+    """
     outcome = outcome_for(folder / "notebook.ipynb", nb)
-    with tempfile.TemporaryDirectory() as profile, asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+    with (
+        tempfile.TemporaryDirectory() as profile,
+        asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner,
+    ):
         runner.run(_run_all([outcome], 1, lambda outcome: None, profile))
     return outcome
 
@@ -114,7 +137,9 @@ def _first_outcome(path: Path) -> Outcome:
     try:
         return outcome_for(path, _parse(path))
     except ValueError as error:
-        return Outcome(path, nbformat.v4.new_notebook(), cells=0, error=f"the file: {error}", readable=False)
+        return Outcome(
+            path, nbformat.v4.new_notebook(), cells=0, error=f"the file: {error}", readable=False
+        )
 
 
 def _runs(cell: nbformat.NotebookNode) -> bool:
@@ -149,7 +174,9 @@ async def _run_all(outcomes: list[Outcome], workers: int, progress: Progress, pr
 
 
 async def _run_one(outcome: Outcome, tell: Callable[[], None], profile: str) -> None:
-    """Fill in *outcome*. nbclient's own ``execute`` is not used: it takes over Ctrl-C, for one notebook at a time."""
+    """Fill in *outcome*. nbclient's own ``execute`` is not used: it takes over Ctrl-C, for one
+    notebook at a time.
+    """
     for cell in outcome.nb.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
@@ -157,11 +184,17 @@ async def _run_one(outcome: Outcome, tell: Callable[[], None], profile: str) -> 
     limits = {"timeout": CELL_TIMEOUT, "startup_timeout": START_TIMEOUT}
     client = NotebookClient(outcome.nb, km=km, record_timing=False, coalesce_streams=True, **limits)
     client.log.disabled = True  # its messages come back as exceptions
-    env = os.environ | {"PYTHONHASHSEED": "0", "IPYTHONDIR": profile, "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+    env = os.environ | {
+        "PYTHONHASHSEED": "0",
+        "IPYTHONDIR": profile,
+        "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    }
     index, cell = 0, None
     with tempfile.TemporaryFile() as stderr:
         try:
-            await client.async_start_new_kernel(cwd=str(outcome.path.parent.resolve()), env=env, stderr=stderr)
+            await client.async_start_new_kernel(
+                cwd=str(outcome.path.parent.resolve()), env=env, stderr=stderr
+            )
             await client.async_start_new_kernel_client()
             for index, cell in enumerate(outcome.nb.cells):
                 if _runs(cell):
@@ -169,11 +202,17 @@ async def _run_one(outcome: Outcome, tell: Callable[[], None], profile: str) -> 
                     outcome.done += 1
                     tell()
         except CellExecutionError as error:
-            outcome.error = f"cell {outcome.done + 1}: {_one_line(f'{error.ename}: {error.evalue}')}"
+            outcome.error = (
+                f"cell {outcome.done + 1}: {_one_line(f'{error.ename}: {error.evalue}')}"
+            )
         except CellTimeoutError:
             outcome.error = f"cell {outcome.done + 1}: took more than {CELL_TIMEOUT} seconds"
-        except Exception as error:  # a kernel that does not start, or dies: this notebook's failure, not the run's
-            if asyncio.current_task().cancelling():  # nbclient takes Ctrl-C for the death of the kernel
+        except (
+            Exception
+        ) as error:  # a kernel that does not start, or dies: this notebook's failure, not the run's
+            if (
+                asyncio.current_task().cancelling()
+            ):  # nbclient takes Ctrl-C for the death of the kernel
                 raise asyncio.CancelledError from None
             where = f"cell {outcome.done + 1}" if cell is not None else "kernel"
             outcome.error = f"{where}: {_one_line(str(error))} {_last_line(stderr)}".rstrip()
@@ -197,16 +236,22 @@ def _one_line(text: str) -> str:
 def _last_line(stream) -> str:
     stream.seek(0)
     lines = [line for line in stream.read().decode("utf-8", "replace").splitlines() if line.strip()]
-    lines = [line for line in lines if "IPKernelApp" not in line]  # ipykernel 7 warns of TCP each time it starts
+    lines = [
+        line for line in lines if "IPKernelApp" not in line
+    ]  # ipykernel 7 warns of TCP each time it starts
     return f"({lines[-1].strip()})" if lines else ""
 
 
 def normalise(nb: nbformat.NotebookNode) -> str:
-    """The text of an executed notebook as it is committed: the same bytes for the same code and outputs.
+    """The text of an executed notebook as it is committed: the same bytes for the same code and
+    outputs.
 
-    Kernel python3, no versions, times or editor state in the metadata; a cell without an id gets one from its place.
+    Kernel python3, no versions, times or editor state in the metadata; a cell without an id gets
+    one from its place.
     """
-    nb.metadata = nbformat.from_dict({"kernelspec": KERNELSPEC, "language_info": {"name": "python"}})
+    nb.metadata = nbformat.from_dict(
+        {"kernelspec": KERNELSPEC, "language_info": {"name": "python"}}
+    )
     nb.nbformat, nb.nbformat_minor = 4, 5
     for place, cell in enumerate(nb.cells):
         cell.setdefault("id", f"cell-{place:02d}")
@@ -216,10 +261,14 @@ def normalise(nb: nbformat.NotebookNode) -> str:
 
 
 def stderr_cells(nb: nbformat.NotebookNode) -> list[int]:
-    """Numbers (from 1) of the code cells that wrote to standard error: a warning is to be mended, not committed."""
+    """Numbers (from 1) of the code cells that wrote to standard error: a warning is to be mended,
+    not committed.
+    """
     code = [cell for cell in nb.cells if _runs(cell)]
     return [
         number
         for number, cell in enumerate(code, start=1)
-        if any(output.output_type == "stream" and output.name == "stderr" for output in cell.outputs)
+        if any(
+            output.output_type == "stream" and output.name == "stderr" for output in cell.outputs
+        )
     ]

@@ -1,1 +1,3 @@
-"""The loop that runs an agent's tools on the real SDKs, and its bill. Knows no example; imports an SDK only on use."""
+"""The loop that runs an agent's tools on the real SDKs, and its bill. Knows no example; imports an
+SDK only on use.
+"""

@@ -2,8 +2,9 @@
 
     run(anthropic.Anthropic(), "What is 2 + 3?", [Tool(add)], model="claude-haiku-4-5").text
 
-Retries after a lost connection, HTTP 429, 529 or a server's error, with growing waits, are the SDK's own (`max_retries`
-of the client). A plain function: it works where an event loop is running, as in Jupyter.
+Retries after a lost connection, HTTP 429, 529 or a server's error, with growing waits, are the
+SDK's own (`max_retries` of the client). A plain function: it works where an event loop is running,
+as in Jupyter.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
     import anthropic
 
 CHOICES = ("auto", "none", "required", "any")
-"""What `tool_choice` may say besides a tool's name; "required", as OpenAI calls it, is Anthropic's "any"."""
+"""What `tool_choice` may say besides a tool's name; "required", as OpenAI calls it, is Anthropic's
+"any".
+"""
 
 
 def run(
@@ -37,13 +40,15 @@ def run(
     options: Mapping[str, Any] | None = None,
     **settings: Unpack[Settings],
 ) -> Outcome:
-    """Asks the model, runs the calls that it makes, and asks again, until it answers or has taken `max_steps` turns.
+    """Asks the model, runs the calls that it makes, and asks again, until it answers or has taken
+    `max_steps` turns.
 
-    `messages` is a question or a history, which is not changed. `tool_choice`: "auto", "none", "required" (or "any"),
-    the name of a tool, or the API's own form; what it forces holds for the first turn only, or the model could never
-    answer. `parallel=False` asks for one call at a time. `options` are further parameters of `create` (thinking,
-    stop_sequences, …). For the settings see `loop.Loop`. The SDK's exceptions are raised, with what was done so far as
-    `.outcome`. Raises `ValueError` for an unknown `tool_choice`.
+    `messages` is a question or a history, which is not changed. `tool_choice`: "auto", "none",
+    "required" (or "any"), the name of a tool, or the API's own form; what it forces holds for the
+    first turn only, or the model could never answer. `parallel=False` asks for one call at a time.
+    `options` are further parameters of `create` (thinking, stop_sequences, …). For the settings see
+    `loop.Loop`. The SDK's exceptions are raised, with what was done so far as `.outcome`. Raises
+    `ValueError` for an unknown `tool_choice`.
     """
     loop = Loop(DIALECT, messages, tools, **settings)
     options = dict(options or {})
@@ -55,7 +60,10 @@ def run(
         body = {"model": model, "messages": sent, "max_tokens": limit}
         body |= {"system": system} if system else {}
         if definitions:
-            body |= {"tools": definitions, "tool_choice": choice if loop.turn == 1 else unforced(choice)}
+            body |= {
+                "tools": definitions,
+                "tool_choice": choice if loop.turn == 1 else unforced(choice),
+            }
         body |= {"stream": True} if stream else {}
         return body | options
 
@@ -73,9 +81,13 @@ def run(
                 loop.run_calls(calls, told=stream)
             case "tool_use" | "end_turn":
                 return "answer"
-            case "pause_turn":  # tools on the server's side are not done: the message goes back as it is
+            case (
+                "pause_turn"
+            ):  # tools on the server's side are not done: the message goes back as it is
                 loop.refuse_calls(calls, ODD)
-            case "max_tokens" if calls:  # `input` may look whole and is not: an error goes back, the session goes on
+            case "max_tokens" if (
+                calls
+            ):  # `input` may look whole and is not: an error goes back, the session goes on
                 loop.refuse_calls(calls, CUT)
             case "max_tokens":
                 return "length"
@@ -96,8 +108,12 @@ def run(
     return loop.drive(take_turn)
 
 
-def choice_of(tool_choice: str | Mapping[str, Any], tools: Mapping[str, Runnable], parallel: bool) -> dict[str, Any]:
-    """`tool_choice` as the API takes it. Raises `ValueError` for a word that is neither a choice nor a tool."""
+def choice_of(
+    tool_choice: str | Mapping[str, Any], tools: Mapping[str, Runnable], parallel: bool
+) -> dict[str, Any]:
+    """`tool_choice` as the API takes it. Raises `ValueError` for a word that is neither a choice
+    nor a tool.
+    """
     if not isinstance(tool_choice, str):
         choice = dict(tool_choice)
     elif tool_choice in tools:
@@ -105,19 +121,32 @@ def choice_of(tool_choice: str | Mapping[str, Any], tools: Mapping[str, Runnable
     elif tool_choice in CHOICES:
         choice = {"type": "any" if tool_choice == "required" else tool_choice}
     else:
-        raise ValueError(f"unknown tool_choice {tool_choice!r}: use {', '.join([*CHOICES, *tools])}")
-    return choice if parallel or choice["type"] == "none" else {**choice, "disable_parallel_tool_use": True}
+        raise ValueError(
+            f"unknown tool_choice {tool_choice!r}: use {', '.join([*CHOICES, *tools])}"
+        )
+    return (
+        choice
+        if parallel or choice["type"] == "none"
+        else {**choice, "disable_parallel_tool_use": True}
+    )
 
 
 def unforced(choice: Mapping[str, Any]) -> dict[str, Any]:
-    """What a choice becomes once a forced call was made: "auto", still one call at a time if it said so."""
+    """What a choice becomes once a forced call was made: "auto", still one call at a time if it
+    said so.
+    """
     kept = {name: value for name, value in choice.items() if name == "disable_parallel_tool_use"}
     return dict(choice) if choice["type"] == "none" else {"type": "auto", **kept}
 
 
 def answer_messages(answers: Sequence[Answer]) -> list[dict[str, Any]]:
-    """One user message with a `tool_result` block for each answer: all of them in it, and nothing before them."""
-    results = [{"type": "tool_result", "tool_use_id": answer.id, "content": answer.text} for answer in answers]
+    """One user message with a `tool_result` block for each answer: all of them in it, and nothing
+    before them.
+    """
+    results = [
+        {"type": "tool_result", "tool_use_id": answer.id, "content": answer.text}
+        for answer in answers
+    ]
     for result, answer in zip(results, answers, strict=True):
         if answer.is_error:
             result["is_error"] = True

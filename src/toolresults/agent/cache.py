@@ -3,18 +3,21 @@
     cache = PromptCache("anthropic", clock=lambda: now)
     cached, written = cache.read(request_parts("anthropic", body))    # tokens; from now on the request is in the cache
 
-Both vendors match the beginning of a request exactly: after the first byte that differs, nothing comes from the cache.
+Both vendors match the beginning of a request exactly: after the first byte that differs, nothing
+comes from the cache.
 
 What is assumed here, from the vendors' pages on prompt caching as they stood in November 2026:
 
-- **OpenAI**, models before GPT-5.6 (later ones charge for writing, and have breakpoints): automatic; the longest common
-  prefix with a recent request, if that is `LEAST` tokens or more, rounded down to steps of `STEP`; no charge for
-  writing; kept until 5 to 10 minutes have passed without use. Here: 5, the shorter.
-- **Anthropic**: only up to marked blocks, at most `MOST_BREAKPOINTS`; a prefix under 1,024 tokens is not cached, and
-  nothing says so (512 to 4,096 by model: `least`); kept for 5 minutes or an hour from its last use; looked up at each
-  mark and at the 19 blocks before it. The one-hour marks come first.
-- Tokens are o200k's for both, which for Claude is an estimate. A cache is always found again: real ones are spread over
-  machines, and may miss. One cache is for one model.
+- **OpenAI**, models before GPT-5.6 (later ones charge for writing, and have breakpoints):
+  automatic; the longest common prefix with a recent request, if that is `LEAST` tokens or more,
+  rounded down to steps of `STEP`; no charge for writing; kept until 5 to 10 minutes have passed
+  without use. Here: 5, the shorter.
+- **Anthropic**: only up to marked blocks, at most `MOST_BREAKPOINTS`; a prefix under 1,024 tokens
+  is not cached, and nothing says so (512 to 4,096 by model: `least`); kept for 5 minutes or an hour
+  from its last use; looked up at each mark and at the 19 blocks before it. The one-hour marks come
+  first.
+- Tokens are o200k's for both, which for Claude is an estimate. A cache is always found again: real
+  ones are spread over machines, and may miss. One cache is for one model.
 """
 
 import os.path
@@ -39,7 +42,9 @@ MOST_BREAKPOINTS = 4
 """Marked blocks that Anthropic accepts in one request."""
 
 LOOKBACK = 20
-"""Blocks at which Anthropic looks for a cached prefix, from a marked block backward, that one included."""
+"""Blocks at which Anthropic looks for a cached prefix, from a marked block backward, that one
+included.
+"""
 
 LIFETIME = {"5m": 300.0, "1h": 3_600.0}
 """Seconds from its last use for which a prefix is kept."""
@@ -53,7 +58,9 @@ class CacheUse(NamedTuple):
 
 
 class Block(NamedTuple):
-    """One piece of a request. `breakpoint`: Anthropic's mark at its end: "5m", "1h", or True for the cache's `ttl`."""
+    """One piece of a request. `breakpoint`: Anthropic's mark at its end: "5m", "1h", or True for
+    the cache's `ttl`.
+    """
 
     text: str
     breakpoint: bool | str = False
@@ -69,12 +76,15 @@ class _Entry:
 
 
 class PromptCache:
-    """The prompt cache of one model of `vendor` ("openai" or "anthropic"); the module says what is assumed.
+    """The prompt cache of one model of `vendor` ("openai" or "anthropic"); the module says what is
+    assumed.
 
     - `least`: the shortest prefix that is cached, in tokens.
-    - `ttl`: "5m" or "1h", for Anthropic's marks that name none. OpenAI's always live 5 minutes from their last use.
+    - `ttl`: "5m" or "1h", for Anthropic's marks that name none. OpenAI's always live 5 minutes from
+      their last use.
     - `clock`: the time in seconds.
-    - `automatic`: Anthropic's top-level `cache_control`: the last block of each request is marked too.
+    - `automatic`: Anthropic's top-level `cache_control`: the last block of each request is marked
+      too.
 
     Raises `ValueError` for an unknown vendor or ttl.
     """
@@ -90,7 +100,13 @@ class PromptCache:
     ):
         if vendor not in ("openai", "anthropic"):
             raise ValueError(f"unknown vendor {vendor!r}: use openai or anthropic")
-        self.vendor, self.least, self.ttl, self.clock, self.automatic = vendor, least, _ttl(ttl), clock, automatic
+        self.vendor, self.least, self.ttl, self.clock, self.automatic = (
+            vendor,
+            least,
+            _ttl(ttl),
+            clock,
+            automatic,
+        )
         self.written_1h = 0
         """Tokens that the last `read` wrote to the one-hour cache, a part of its `written`."""
         self._entries: dict[str, _Entry] = {}
@@ -98,16 +114,19 @@ class PromptCache:
     def read(self, parts: Sequence[Any]) -> CacheUse:
         """(cached, written) in tokens for a request, which then is in the cache itself.
 
-        `parts` are its pieces, in the order in which a provider lays them out (tools, system, messages): texts, or
-        anything with a `text` and a `breakpoint` (`Block`, `request_text.Part`). Raises `ValueError` for more
-        than four marks, or a five-minute mark before a one-hour one.
+        `parts` are its pieces, in the order in which a provider lays them out (tools, system,
+        messages): texts, or anything with a `text` and a `breakpoint` (`Block`,
+        `request_text.Part`). Raises `ValueError` for more than four marks, or a five-minute mark
+        before a one-hour one.
         """
         now = self.clock()
         self._entries = {key: entry for key, entry in self._entries.items() if entry.until > now}
         blocks, self.written_1h = [_block(part) for part in parts], 0
         if not blocks:
             return CacheUse(0, 0)
-        return self._openai(blocks, now) if self.vendor == "openai" else self._anthropic(blocks, now)
+        return (
+            self._openai(blocks, now) if self.vendor == "openai" else self._anthropic(blocks, now)
+        )
 
     @staticmethod
     def tokens(parts: Sequence[Any]) -> int:
@@ -119,7 +138,9 @@ class PromptCache:
         counts = count_many(texts)
         shared = max((_shared(entry, texts, counts) for entry in self._entries.values()), default=0)
         # a request that goes on from an older one holds all that the older one could give
-        older = [key for key, entry in self._entries.items() if entry.texts == texts[: len(entry.texts)]]
+        older = [
+            key for key, entry in self._entries.items() if entry.texts == texts[: len(entry.texts)]
+        ]
         for key in older:
             del self._entries[key]
         self._entries[_digests(texts)[-1]] = _Entry(now + LIFETIME["5m"], LIFETIME["5m"], texts)
@@ -134,7 +155,9 @@ class PromptCache:
         if self.automatic:
             marks.setdefault(len(blocks) - 1, self.ttl)
         if len(marks) > MOST_BREAKPOINTS:
-            raise ValueError(f"a request takes at most {MOST_BREAKPOINTS} cache breakpoints, got {len(marks)}")
+            raise ValueError(
+                f"a request takes at most {MOST_BREAKPOINTS} cache breakpoints, got {len(marks)}"
+            )
         if list(marks.values()) != sorted(marks.values()):  # "1h" sorts before "5m"
             raise ValueError("one-hour breakpoints must come before five-minute ones")
         if not marks:
@@ -144,8 +167,12 @@ class PromptCache:
         looked = {i for mark in marks for i in range(max(mark - LOOKBACK + 1, 0), mark + 1)}
         hit = max((i for i in looked if digests[i] in self._entries), default=-1)
         cached = sizes[hit] if hit >= 0 else 0
-        # what is written runs from the hit to the last mark; the part up to the last one-hour mark is kept for an hour
-        ends = {ttl: max((sizes[i] for i, name in marks.items() if name == ttl), default=0) for ttl in LIFETIME}
+        # what is written runs from the hit to the last mark; the part up to the last one-hour mark
+        # is kept for an hour
+        ends = {
+            ttl: max((sizes[i] for i, name in marks.items() if name == ttl), default=0)
+            for ttl in LIFETIME
+        }
         ends = {ttl: end if end >= self.least else 0 for ttl, end in ends.items()}
         self.written_1h = max(ends["1h"] - cached, 0)
         for i in looked:
@@ -187,7 +214,9 @@ def _shared(entry: _Entry, texts: Sequence[str], counts: Sequence[int]) -> int:
 
 
 def _shared_tokens(one: str, other: str) -> int:
-    """Tokens at the beginning that two texts have in common: a token that only begins alike is not one of them."""
+    """Tokens at the beginning that two texts have in common: a token that only begins alike is not
+    one of them.
+    """
     length = len(os.path.commonprefix([one, other]))
     tokens = count_tokens(one[:length])
     while tokens:

@@ -28,11 +28,15 @@ ARGUMENT_CHARS = 2_000
 """Characters of the arguments that are kept, after redaction."""
 
 
-def json_log(target: str | PathLike | TextIO, *, clock: Callable[[], float] = time.time) -> logging.Logger:
-    """A logger that appends a JSON line to the file `target` (or writes to an open text file) for each record.
+def json_log(
+    target: str | PathLike | TextIO, *, clock: Callable[[], float] = time.time
+) -> logging.Logger:
+    """A logger that appends a JSON line to the file `target` (or writes to an open text file) for
+    each record.
 
-    `clock` gives the `time` field, in seconds since 1970. The logger is not one of `logging.getLogger`'s: two runs with
-    two logs do not mix. A line that cannot be written is reported on standard error and stops nothing.
+    `clock` gives the `time` field, in seconds since 1970. The logger is not one of
+    `logging.getLogger`'s: two runs with two logs do not mix. A line that cannot be written is
+    reported on standard error and stops nothing.
     """
     from pythonjsonlogger.json import JsonFormatter
 
@@ -62,7 +66,9 @@ def close_log(logger: logging.Logger) -> None:
 def check_tags(tags: Mapping[str, object] | None) -> dict[str, object]:
     """The tags of a log as a new dict. Raises `ValueError` for one that has the name of a field."""
     if taken := sorted(set(tags or ()) & set(FIELDS)):
-        raise ValueError(f"a tag cannot be called {', '.join(taken)}: these are fields of every record")
+        raise ValueError(
+            f"a tag cannot be called {', '.join(taken)}: these are fields of every record"
+        )
     return dict(tags or {})
 
 
@@ -74,7 +80,9 @@ def log_call(
     turn: int,
     tags: Mapping[str, object] | None = None,
 ) -> None:
-    """Writes the record of one call that ended. Secrets in its arguments are redacted before they are cut."""
+    """Writes the record of one call that ended. Secrets in its arguments are redacted before they
+    are cut.
+    """
     if logger is None:
         return
     record = {
@@ -90,8 +98,12 @@ def log_call(
 
 
 def _one_line(*args: object, **options: object) -> str:
-    """JSON without the characters at which Unicode too ends a line, and so do some readers of logs."""
-    return json.dumps(*args, **options).translate({code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)})
+    """JSON without the characters at which Unicode too ends a line, and so do some readers of
+    logs.
+    """
+    return json.dumps(*args, **options).translate(
+        {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
+    )
 
 
 def _text(arguments: str | Mapping[str, object]) -> str:

@@ -1,4 +1,6 @@
-"""Clearing: old tool results become placeholders, in rounds, so that a prompt cache is broken seldom and on purpose."""
+"""Clearing: old tool results become placeholders, in rounds, so that a prompt cache is broken
+seldom and on purpose.
+"""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import accumulate
@@ -16,7 +18,9 @@ KEEP = 3
 """Newest tool results that are never cleared: the default of Anthropic's context editing."""
 
 CLEAR_AT_LEAST = 20_000
-"""Tokens that one round must free. Anthropic's default is none; its page advises a value where a cache is used."""
+"""Tokens that one round must free. Anthropic's default is none; its page advises a value where a
+cache is used.
+"""
 
 CLEARED = "[Cleared to save context: "
 """How every placeholder begins. A result that begins so has been cleared already."""
@@ -32,17 +36,20 @@ def clear_tool_results(
     exclude_tools: Collection[str] = (),
     read_only: Collection[str] = (),
 ) -> list[Message]:
-    """`messages` with old tool results replaced by placeholders; calls, ids, order and all else stay as they are.
+    """`messages` with old tool results replaced by placeholders; calls, ids, order and all else
+    stay as they are.
 
-    Whenever the messages, with what is cleared so far, pass `trigger` tokens, all results but the newest `keep` are
-    cleared, if that frees `clear_at_least` tokens: seldom, and much at a time. Always kept are results that the model
-    has not read yet, those of `exclude_tools`, and any that a placeholder would not make shorter. A placeholder says
-    what was there. For a tool named in `read_only` it says to call it again; for any other, not to repeat the call,
-    since that might pay or refund twice.
+    Whenever the messages, with what is cleared so far, pass `trigger` tokens, all results but the
+    newest `keep` are cleared, if that frees `clear_at_least` tokens: seldom, and much at a time.
+    Always kept are results that the model has not read yet, those of `exclude_tools`, and any that
+    a placeholder would not make shorter. A placeholder says what was there. For a tool named in
+    `read_only` it says to call it again; for any other, not to repeat the call, since that might
+    pay or refund twice.
 
-    The parameters are named, and `keep` and `trigger` set, as in Anthropic's `clear_tool_uses_20250919` (documentation
-    on context editing), which does this on the server; there, `trigger` counts the tools and the system prompt too.
-    Raises `ValueError` for a negative number.
+    The parameters are named, and `keep` and `trigger` set, as in Anthropic's
+    `clear_tool_uses_20250919` (documentation on context editing), which does this on the server;
+    there, `trigger` counts the tools and the system prompt too. Raises `ValueError` for a negative
+    number.
     """
     for name, value in {"keep": keep, "trigger": trigger, "clear_at_least": clear_at_least}.items():
         if value < 0:
@@ -50,7 +57,9 @@ def clear_tool_results(
     results = list(_results(api, messages, exclude_tools, read_only))
     freed = [0, *accumulate(result.saves for result in results)]
     weights = sizes(api, messages)
-    done = seen = unread = size = 0  # results cleared, results so far, those of the newest turn, tokens so far
+    done = seen = unread = size = (
+        0  # results cleared, results so far, those of the newest turn, tokens so far
+    )
     for group in groups(api, messages):
         answers = sum(len(answered(api, messages[i])) for i in group)
         unread = answers if messages[group.start]["role"] == "assistant" else unread
@@ -64,7 +73,9 @@ def clear_tool_results(
 
 
 class _Result(NamedTuple):
-    """A tool result: where it stands, what may stand there instead, and the tokens that this would free."""
+    """A tool result: where it stands, what may stand there instead, and the tokens that this would
+    free.
+    """
 
     message: int
     block: int
@@ -95,11 +106,17 @@ def _results(
 
 def _part(api: str, result: Mapping[str, Any]) -> str:
     """The text that a result adds to a request: a header line, its own text, a line break."""
-    return message_parts(api, result if api == "openai" else {"role": "user", "content": [result]})[0].text
+    return message_parts(api, result if api == "openai" else {"role": "user", "content": [result]})[
+        0
+    ].text
 
 
 def _placeholder(name: str, text: str, again: bool) -> str:
-    advice = "Call it again with the same arguments to see it." if again else "Do not repeat the call just to see it."
+    advice = (
+        "Call it again with the same arguments to see it."
+        if again
+        else "Do not repeat the call just to see it."
+    )
     return f"{CLEARED}the result of {name}, {count_many([text])[0]} tokens. {advice}]"
 
 

@@ -1,6 +1,8 @@
-"""What an edit of the history costs: it frees tokens, and the cached prefix now ends at the first byte that changed.
+"""What an edit of the history costs: it frees tokens, and the cached prefix now ends at the first
+byte that changed.
 
-edit_cost(cache, before, after, price)    # EditCost(as_it_is=…, edited=…, tokens_freed=…, saved_a_turn=…, …)
+edit_cost(cache, before, after, price)    # EditCost(as_it_is=…, edited=…, tokens_freed=…,
+saved_a_turn=…, …)
 """
 
 import copy
@@ -28,15 +30,22 @@ class EditCost(NamedTuple):
         return self.edited - self.as_it_is
 
 
-def edit_cost(cache: PromptCache, before: Sequence[Any], after: Sequence[Any], price: Price) -> EditCost:
-    """What the next call costs with the history as it is (`before`) and as edited (`after`), given what `cache` holds.
+def edit_cost(
+    cache: PromptCache, before: Sequence[Any], after: Sequence[Any], price: Price
+) -> EditCost:
+    """What the next call costs with the history as it is (`before`) and as edited (`after`), given
+    what `cache` holds.
 
-    Both are the parts of a whole request, as `PromptCache.read` takes them. `saved_a_turn` is what each later call
-    saves, if it comes before the cache expires; `pays_after` is how many later calls it takes until the edit has paid
-    for itself: 0 if it does at once, None if never. What later turns add costs the same either way, and is left out.
-    Nothing is sent, and `cache` stays as it is.
+    Both are the parts of a whole request, as `PromptCache.read` takes them. `saved_a_turn` is what
+    each later call saves, if it comes before the cache expires; `pays_after` is how many later
+    calls it takes until the edit has paid for itself: 0 if it does at once, None if never. What
+    later turns add costs the same either way, and is left out. Nothing is sent, and `cache` stays
+    as it is.
     """
-    (as_it_is, later), (edited, edited_later) = _twice(cache, before, price), _twice(cache, after, price)
+    (as_it_is, later), (edited, edited_later) = (
+        _twice(cache, before, price),
+        _twice(cache, after, price),
+    )
     saved, extra = later - edited_later, edited - as_it_is
     pays_after = 0 if extra <= 0 else ceil(extra / saved) if saved > 0 else None
     return EditCost(as_it_is, edited, cache.tokens(before) - cache.tokens(after), saved, pays_after)
@@ -48,6 +57,11 @@ def _twice(cache: PromptCache, parts: Sequence[Any], price: Price) -> tuple[Deci
     for _ in range(2):
         use = twin.read(parts)
         costs.append(
-            price.money(input=size, cached_read=use.cached, cache_write=use.written, cache_write_1h=twin.written_1h)
+            price.money(
+                input=size,
+                cached_read=use.cached,
+                cache_write=use.written,
+                cache_write_1h=twin.written_1h,
+            )
         )
     return costs[0], costs[1]

@@ -1,10 +1,12 @@
-"""Runs the tool calls of one turn: at the same time, each within its time limit, and every call gets an answer.
+"""Runs the tool calls of one turn: at the same time, each within its time limit, and every call
+gets an answer.
 
     answers = execute(calls_of("openai", message), {"add": Tool(add)}, timeout=5.0)
     [answer.id for answer in answers]  # in the order of the calls, whichever ended first
 
-Nothing that a model or a tool does raises here. An unknown tool, arguments that are no JSON, an exception, an empty
-result, a tool that hangs, a call that keeps failing: each becomes an answer that the model can read.
+Nothing that a model or a tool does raises here. An unknown tool, arguments that are no JSON, an
+exception, an empty result, a tool that hangs, a call that keeps failing: each becomes an answer
+that the model can read.
 """
 
 import contextvars
@@ -30,7 +32,9 @@ TIMEOUT = 30.0
 """Seconds that one call may take, unless said otherwise."""
 
 AT_ONCE = 8
-"""Calls that run at the same time, unless said otherwise: what an ordinary API server bears from one client."""
+"""Calls that run at the same time, unless said otherwise: what an ordinary API server bears from
+one client.
+"""
 
 
 class Runnable(Protocol):
@@ -45,9 +49,9 @@ class Runnable(Protocol):
 class Answer:
     """What goes back to the model for one call, and how the call went.
 
-    `ms` is how long the tool ran, in milliseconds. `status` is "ok", "error" (the tool's own error result, or an
-    exception), "timeout", "unknown_tool", "bad_json" (arguments that never parsed), "repeated" (failed too often
-    before) or "not_run" (the model's reply was cut off or stopped).
+    `ms` is how long the tool ran, in milliseconds. `status` is "ok", "error" (the tool's own error
+    result, or an exception), "timeout", "unknown_tool", "bad_json" (arguments that never parsed),
+    "repeated" (failed too often before) or "not_run" (the model's reply was cut off or stopped).
     """
 
     id: str
@@ -76,20 +80,26 @@ def execute(
     tags: Mapping[str, object] | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> list[Answer]:
-    """Runs `calls`, at most `at_once` at the same time, and returns one answer a call, in the order of the calls.
+    """Runs `calls`, at most `at_once` at the same time, and returns one answer a call, in the order
+    of the calls.
 
-    `timeout` is in seconds, one for all tools or by tool name. A call that is over it is answered, and its thread left
-    behind: Python cannot stop a thread, but it no longer counts and does not keep the process from ending. `save` and
-    the log see each answer as soon as its call ends, in the caller's thread. Tools see the caller's context variables,
-    and run in threads of their own: one that calls `asyncio.run` works in Jupyter too. Raises `ValueError` for an
-    `at_once` under 1, and whatever `save` raises.
+    `timeout` is in seconds, one for all tools or by tool name. A call that is over it is answered,
+    and its thread left behind: Python cannot stop a thread, but it no longer counts and does not
+    keep the process from ending. `save` and the log see each answer as soon as its call ends, in
+    the caller's thread. Tools see the caller's context variables, and run in threads of their own:
+    one that calls `asyncio.run` works in Jupyter too. Raises `ValueError` for an `at_once` under 1,
+    and whatever `save` raises.
     """
     if at_once < 1:
         raise ValueError(f"at_once must be at least 1, got {at_once}")
     memory = FailureMemory() if memory is None else memory
     ended: queue.SimpleQueue[tuple[int, Answer]] = queue.SimpleQueue()
     keys = [memory.key(call) for call in calls]
-    waiting, running, answers = list(range(len(calls))), {}, {}  # running: index → when its time is over
+    waiting, running, answers = (
+        list(range(len(calls))),
+        {},
+        {},
+    )  # running: index → when its time is over
 
     def done(index: int, answer: Answer) -> None:
         answers[index] = answer
@@ -104,11 +114,18 @@ def execute(
             if answer:
                 waiting.remove(index)
                 done(index, answer)
-            # of equal calls no more run at once than may still fail: the third waits to see how the first two end
-            elif len(running) < at_once and memory.failures(key) + [keys[i] for i in running].count(key) < memory.most:
+            # of equal calls no more run at once than may still fail: the third waits to see how the
+            # first two end
+            elif (
+                len(running) < at_once
+                and memory.failures(key) + [keys[i] for i in running].count(key) < memory.most
+            ):
                 waiting.remove(index)
                 running[index] = time.monotonic() + _limit(timeout, call.name)
-                _start(partial(_run, call, tools[call.name], clock), lambda answer, i=index: ended.put((i, answer)))
+                _start(
+                    partial(_run, call, tools[call.name], clock),
+                    lambda answer, i=index: ended.put((i, answer)),
+                )
         if not running:
             continue
         try:
@@ -133,7 +150,8 @@ def _limit(timeout: float | Mapping[str, float], name: str) -> float:
 
 
 def _start(work: Callable[[], Answer], put: Callable[[Answer], None]) -> None:
-    # each thread gets its own copy of the context: threads do not inherit one, and one cannot be entered twice
+    # each thread gets its own copy of the context: threads do not inherit one, and one cannot be
+    # entered twice
     run = contextvars.copy_context().run
     # a daemon: a thread of a pool that hangs would be waited for when Python exits
     threading.Thread(target=lambda: put(run(work)), daemon=True, name="tool").start()
@@ -144,12 +162,18 @@ def _run(call: Call, tool: Runnable, clock: Callable[[], float]) -> Answer:
     try:
         result = tool.call(call.arguments)
         text, is_error = repair(result.text), bool(result.is_error)
-    except BaseException as error:  # SystemExit too: a thread that dies silently would look like one that hangs
+    except (
+        BaseException
+    ) as error:  # SystemExit too: a thread that dies silently would look like one that hangs
         logger.exception("tool %s failed", call.name)
-        text = _message(f"{call.name} failed ({type(error).__name__}). This is not caused by your arguments.")
+        text = _message(
+            f"{call.name} failed ({type(error).__name__}). This is not caused by your arguments."
+        )
         is_error = True
     ms = round((clock() - start) * 1000, 1)
-    return Answer(call.id, call.name, text if text.strip() else "(no output)", is_error, ms, _status(is_error))
+    return Answer(
+        call.id, call.name, text if text.strip() else "(no output)", is_error, ms, _status(is_error)
+    )
 
 
 def _status(is_error: bool) -> str:
@@ -160,9 +184,15 @@ def _refusal(call: Call, tools: Mapping[str, Runnable]) -> Answer | None:
     """The answer to a call that names no tool, or whose arguments never became JSON."""
     if call.name not in tools:
         names = cut(", ".join(tools), 1_000) or "none"
-        return _error(call, f'There is no tool "{cut(str(call.name), 60)}". The tools are: {names}.', "unknown_tool")
+        return _error(
+            call,
+            f'There is no tool "{cut(str(call.name), 60)}". The tools are: {names}.',
+            "unknown_tool",
+        )
     if _never_parsed(call.arguments):
-        return _error(call, "The arguments must be one JSON object; these cannot be read as one.", "bad_json")
+        return _error(
+            call, "The arguments must be one JSON object; these cannot be read as one.", "bad_json"
+        )
     return None
 
 
@@ -186,9 +216,7 @@ def _repeated(call: Call, key: str, memory: FailureMemory) -> Answer | None:
 
 
 def _timed_out(call: Call, limit: float) -> Answer:
-    told = (
-        f"{call.name} did not end within {limit:g} seconds. It may still take effect. Ask for less, or do without it."
-    )
+    told = f"{call.name} did not end within {limit:g} seconds. It may still take effect. Ask for less, or do without it."
     return _error(call, told, "timeout", ms=limit * 1000)
 
 

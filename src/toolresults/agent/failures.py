@@ -15,7 +15,8 @@ MOST_FAILURES = 2
 
 @dataclass
 class FailureMemory:
-    """Which calls failed, so that the same one (name and arguments) is not run a third time. One for each run.
+    """Which calls failed, so that the same one (name and arguments) is not run a third time. One
+    for each run.
 
     A success wipes the slate: what failed by bad luck may fail again later.
     """

@@ -1,6 +1,7 @@
 """A history in groups, which no trimming may cut, and their weight.
 
-A group is a turn (an assistant message, with the messages that answer its calls) or a single message outside of turns.
+A group is a turn (an assistant message, with the messages that answer its calls) or a single
+message outside of turns.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,7 +32,9 @@ def sizes(api: str, messages: Sequence[Message]) -> list[int]:
 
 
 def is_system(message: Message) -> bool:
-    """Whether a message is a system prompt, or instructions that came later (OpenAI; Anthropic's are no messages)."""
+    """Whether a message is a system prompt, or instructions that came later (OpenAI; Anthropic's
+    are no messages).
+    """
     return message["role"] in ("system", "developer")
 
 
@@ -40,9 +43,9 @@ def begin_at(
 ) -> list[Message]:
     """The history from the turn at `start` on, with what it cannot do without before it.
 
-    That is the system messages, then `first` as a user message if it is not empty, then the question that the turn
-    works on: Anthropic wants a user message first, and the model wants to know what it is doing. `ours(message)` tells
-    an earlier `first` from a question.
+    That is the system messages, then `first` as a user message if it is not empty, then the
+    question that the turn works on: Anthropic wants a user message first, and the model wants to
+    know what it is doing. `ours(message)` tells an earlier `first` from a question.
     """
 
     def asks(i: int) -> bool:
@@ -62,4 +65,7 @@ def _without_results(api: str, message: Message) -> Message:
     """A question without the tool results in its message (Anthropic), whose calls are left out."""
     if not answered(api, message):
         return message
-    return {**message, "content": [block for block in blocks(message) if block["type"] != "tool_result"]}
+    return {
+        **message,
+        "content": [block for block in blocks(message) if block["type"] != "tool_result"],
+    }

@@ -1,15 +1,17 @@
-"""Less history in each request, without breaking it: clear old tool results, keep a window of turns, or summarise.
+"""Less history in each request, without breaking it: clear old tool results, keep a window of
+turns, or summarise.
 
     send = clear_tool_results(messages, api="openai", trigger=20_000, clear_at_least=5_000)
     run(client, question, tools, model=…, trim=partial(window, api="openai", turns=8))
 
-Each takes the whole history, which the program keeps, and gives what to send: a new list of the same messages, none of
-them changed. Calls and their results stay together, and any history that an API accepts is still accepted.
+Each takes the whole history, which the program keeps, and gives what to send: a new list of the
+same messages, none of them changed. Calls and their results stay together, and any history that an
+API accepts is still accepted.
 
-A decision must come out the same when it is made again on a longer history: else the beginning of the request changes
-every turn, and a provider's prompt cache with it. So each function replays the history group by group, and acts
-wherever it would have acted then. It follows that trimming twice changes nothing, and that a program may as well keep
-only what it sent last, and go on from there.
+A decision must come out the same when it is made again on a longer history: else the beginning of
+the request changes every turn, and a provider's prompt cache with it. So each function replays the
+history group by group, and acts wherever it would have acted then. It follows that trimming twice
+changes nothing, and that a program may as well keep only what it sent last, and go on from there.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,12 +30,15 @@ SUMMARY = "[Summary of the conversation so far]\n"
 """How the user message with a summary begins."""
 
 
-def window(messages: Sequence[Message], *, api: str, turns: int, every: int = 1, note: str = "") -> list[Message]:
+def window(
+    messages: Sequence[Message], *, api: str, turns: int, every: int = 1, note: str = ""
+) -> list[Message]:
     """The newest `turns` turns, with the system messages and the question that they belong to.
 
-    With `every` above 1 the window moves that many turns at a time: it holds `turns` to `turns + every - 1`, and the
-    beginning of the request stays the same in between. `note` is a user message in place of what was left out; without
-    one, nothing tells the model that something was. Raises `ValueError` for `turns` or `every` under 1.
+    With `every` above 1 the window moves that many turns at a time: it holds `turns` to `turns +
+    every - 1`, and the beginning of the request stays the same in between. `note` is a user message
+    in place of what was left out; without one, nothing tells the model that something was. Raises
+    `ValueError` for `turns` or `every` under 1.
     """
     if turns < 1 or every < 1:
         raise ValueError(f"turns and every must be at least 1, got {turns} and {every}")
@@ -42,7 +47,11 @@ def window(messages: Sequence[Message], *, api: str, turns: int, every: int = 1,
     if not dropped:
         return list(messages)
     return begin_at(
-        api, messages, found[dropped].start, note, lambda message: bool(note) and message["content"] == note
+        api,
+        messages,
+        found[dropped].start,
+        note,
+        lambda message: bool(note) and message["content"] == note,
     )
 
 
@@ -57,15 +66,19 @@ def summarise(
 ) -> list[Message]:
     """The newest `keep` turns, and a summary of all that came before them.
 
-    Whenever the messages pass `trigger` tokens, and those before the newest `keep` turns hold `clear_at_least` or more,
-    they give way to a user message with the text of `summary(older)`. `older` holds no system message, since those
-    stay; the summary before, if there was one, stands at its beginning.
+    Whenever the messages pass `trigger` tokens, and those before the newest `keep` turns hold
+    `clear_at_least` or more, they give way to a user message with the text of `summary(older)`.
+    `older` holds no system message, since those stay; the summary before, if there was one, stands
+    at its beginning.
 
-    A replay asks for the same summaries again. Wrap a function that costs something, or that does not always say the
-    same, in `Remembered`, which also meters it. Raises `ValueError` for `keep` under 1 or a negative number.
+    A replay asks for the same summaries again. Wrap a function that costs something, or that does
+    not always say the same, in `Remembered`, which also meters it. Raises `ValueError` for `keep`
+    under 1 or a negative number.
     """
     if keep < 1 or trigger < 0 or clear_at_least < 0:
-        raise ValueError(f"keep must be at least 1, the rest not negative: got {keep}, {trigger}, {clear_at_least}")
+        raise ValueError(
+            f"keep must be at least 1, the rest not negative: got {keep}, {trigger}, {clear_at_least}"
+        )
     all_weights = sizes(api, messages)
     view: list[Message] = []
     weights: list[int] = []
@@ -91,10 +104,11 @@ def _is_summary(message: Message) -> bool:
 class Remembered:
     """A summary function that is asked once for the same messages, and whose cost is charged.
 
-    - `summary(messages)` gives a text. `instructions` is what it sends to its model besides the messages, if anything.
-    - `spent` has a `Usage` for each time that it was really asked: the messages and instructions read, the text
-      written, counted over `request_text`. Each goes to `ledger` too, if one is given. A function that meters its own
-      model calls needs neither.
+    - `summary(messages)` gives a text. `instructions` is what it sends to its model besides the
+      messages, if anything.
+    - `spent` has a `Usage` for each time that it was really asked: the messages and instructions
+      read, the text written, counted over `request_text`. Each goes to `ledger` too, if one is
+      given. A function that meters its own model calls needs neither.
     """
 
     def __init__(

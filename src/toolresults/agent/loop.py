@@ -1,8 +1,10 @@
-"""What the two loops share: the history, running a turn's calls, saving, metering, and how a run ends.
+"""What the two loops share: the history, running a turn's calls, saving, metering, and how a run
+ends.
 
 The six steps of a turn, and where they stand:
 1. query    the messages so far go to the model, with the tools' definitions (`Loop.ask`);
-2. decide   the model answers, or asks for calls; its stop reason is read first (`openai_loop`, `anthropic_loop`);
+2. decide   the model answers, or asks for calls; its stop reason is read first (`openai_loop`,
+   `anthropic_loop`);
 3. call     the calls are read from its message (`wire.calls_of`);
 4. execute  the program, not the model, runs them (`Loop.run_calls`);
 5. return   every call gets exactly one answer, in order (`Loop.run_calls`, in the API's own form);
@@ -61,7 +63,9 @@ Send = Callable[[dict[str, Any]], Received]
 
 @dataclass(frozen=True)
 class Dialect:
-    """What one API does its own way: its name, the text of a reply, and the messages that answer its calls."""
+    """What one API does its own way: its name, the text of a reply, and the messages that answer
+    its calls.
+    """
 
     api: str
     text_of: Callable[[Mapping[str, Any]], str]
@@ -73,14 +77,19 @@ class Dialect:
 class Loop:
     """One run: its history and its meters. Raises `ValueError` for settings that cannot work.
 
-    - `max_steps`: the most turns. A reply that is asked for again with a larger limit is still the same turn.
-    - `timeout`, `at_once`: seconds a call may take, for all tools or by name; how many run at the same time.
-    - `on_event(event)`: sees a dict with "event" and "turn": "calling" (name), "answered" (name, id, status, ms),
-      "retry" (max_tokens), "stop" (stop) and, if the reply is streamed, "text" (text, a piece as it arrives).
-    - `transcript`: a `transcript.Transcript`; gets each message before what follows from it, each answer as it comes.
-    - `ledger`: a `usage.Ledger`; gets a row a model call. `log`: a logger (`calllog.json_log`); gets a record a call.
-      Both carry `tags`.
-    - `trim(messages)`: gives what is sent in place of the whole history. `spending`: a `spending.SpendingLimit`.
+    - `max_steps`: the most turns. A reply that is asked for again with a larger limit is still the
+      same turn.
+    - `timeout`, `at_once`: seconds a call may take, for all tools or by name; how many run at the
+      same time.
+    - `on_event(event)`: sees a dict with "event" and "turn": "calling" (name), "answered" (name,
+      id, status, ms), "retry" (max_tokens), "stop" (stop) and, if the reply is streamed, "text"
+      (text, a piece as it arrives).
+    - `transcript`: a `transcript.Transcript`; gets each message before what follows from it, each
+      answer as it comes.
+    - `ledger`: a `usage.Ledger`; gets a row a model call. `log`: a logger (`calllog.json_log`);
+      gets a record a call. Both carry `tags`.
+    - `trim(messages)`: gives what is sent in place of the whole history. `spending`: a
+      `spending.SpendingLimit`.
     - `clock`: seconds from which the `ms` of a call are taken.
     """
 
@@ -103,12 +112,24 @@ class Loop:
         clock: Callable[[], float] = time.perf_counter,
     ):
         if max_steps < 1 or at_once < 1:
-            raise ValueError(f"max_steps and at_once must be at least 1, got {max_steps} and {at_once}")
+            raise ValueError(
+                f"max_steps and at_once must be at least 1, got {max_steps} and {at_once}"
+            )
         self.dialect, self.messages, self.tools = dialect, as_messages(messages), tool_map(tools)
         self.turn, self.max_steps = 0, max_steps
-        self._on_event, self._transcript, self._ledger, self._trim = on_event, transcript, ledger, trim
+        self._on_event, self._transcript, self._ledger, self._trim = (
+            on_event,
+            transcript,
+            ledger,
+            trim,
+        )
         self._spending, self._log, self._tags = spending, log, check_tags(tags)
-        self._execute = {"timeout": timeout, "at_once": at_once, "memory": FailureMemory(), "clock": clock}
+        self._execute = {
+            "timeout": timeout,
+            "at_once": at_once,
+            "memory": FailureMemory(),
+            "clock": clock,
+        }
         self._reasons: list[str | None] = []
         self._said, self._row = "", None
         self._open: dict[str, tuple[Call, Answer | None]] = {}
@@ -121,7 +142,9 @@ class Loop:
             self._on_event({"event": kind, "turn": self.turn, **more})
 
     def calling(self, name: str) -> None:
-        """Tells the caller that the model calls a tool; in a stream, before its arguments are there."""
+        """Tells the caller that the model calls a tool; in a stream, before its arguments are
+        there.
+        """
         self.event("calling", name=name)
 
     def text(self, piece: str) -> None:
@@ -129,7 +152,9 @@ class Loop:
         self.event("text", text=piece)
 
     def ask(self, body_of: Body, send: Send, limit: int | None) -> Received:
-        """One model call, and one more with a larger limit if its reply was cut. The message joins the history."""
+        """One model call, and one more with a larger limit if its reply was cut. The message joins
+        the history.
+        """
         reply = self._call(body_of, send, limit)
         if reply.stop == self.dialect.cut and limit:
             reply = self._larger(body_of, send, limit * LARGER) or reply
@@ -143,17 +168,26 @@ class Loop:
         return Received(message, reply.stop, reply.usage)
 
     def _check(self, message: dict[str, Any]) -> None:
-        """Raises `StreamError`, with nothing run, for calls that no answer could match: an id missing or used."""
+        """Raises `StreamError`, with nothing run, for calls that no answer could match: an id
+        missing or used.
+        """
         api = self.dialect.api
         if not (calls := calls_of(api, message)):
             return
         answers = self.dialect.answer_messages(not_run(calls, STOPPED))
         broken = fault(api, [{"role": "user", "content": "?"}, message, *answers])
-        before = {call.id for old in self.messages if old["role"] == "assistant" for call in calls_of(api, old)}
+        before = {
+            call.id
+            for old in self.messages
+            if old["role"] == "assistant"
+            for call in calls_of(api, old)
+        }
         if again := before & {call.id for call in calls}:
             broken = f"the id {sorted(again)[0]} was used before"
         if broken:
-            raise StreamError(f"the model's calls cannot be answered, so none was run ({broken}): ask again")
+            raise StreamError(
+                f"the model's calls cannot be answered, so none was run ({broken}): ask again"
+            )
 
     def _larger(self, body_of: Body, send: Send, limit: int) -> Received | None:
         self.event("retry", max_tokens=limit)
@@ -162,9 +196,12 @@ class Loop:
         except SpendingLimitReached:
             return None
         except Exception as error:
-            # Refused, as a 400 is for more than this model can write: the first reply is kept, since it was paid for.
-            # The SDK itself asks for streaming where a reply may take minutes.
-            if getattr(error, "status_code", None) or (type(error) is ValueError and "treaming" in str(error)):
+            # Refused, as a 400 is for more than this model can write: the first reply is kept,
+            # since it was paid for. The SDK itself asks for streaming where a reply may take
+            # minutes.
+            if getattr(error, "status_code", None) or (
+                type(error) is ValueError and "treaming" in str(error)
+            ):
                 return None
             raise
 
@@ -181,13 +218,19 @@ class Loop:
             logger.warning("the server sent no usage, so the ledger lacks this model call")
         elif self._ledger is not None:
             try:
-                self._row = self._ledger.add(self.dialect.api, reply.usage, model=body["model"], tags=self._tags)
-            except ValueError as error:  # a reply that was paid for is not lost over a usage that cannot be
+                self._row = self._ledger.add(
+                    self.dialect.api, reply.usage, model=body["model"], tags=self._tags
+                )
+            except (
+                ValueError
+            ) as error:  # a reply that was paid for is not lost over a usage that cannot be
                 logger.warning("the ledger lacks this model call: %s", error)
         return reply
 
     def run_calls(self, calls: Sequence[Call], told: bool) -> None:
-        """Executes the calls of the turn, and adds their answers to the history. `told`: the caller knows of them."""
+        """Executes the calls of the turn, and adds their answers to the history. `told`: the caller
+        knows of them.
+        """
         for call in () if told else calls:
             self.calling(call.name)
         tell = {"turn": self.turn, "tags": self._tags, "log": self._log, "save": self._save}
@@ -220,10 +263,14 @@ class Loop:
         self.messages += messages
 
     def outcome(self, stop: str) -> Outcome:
-        """How things stand. Calls whose answers did not come are answered: "may have taken effect"."""
+        """How things stand. Calls whose answers did not come are answered: "may have taken
+        effect".
+        """
         messages = list(self.messages)
         if self._open and messages[-1]["role"] == "assistant":
-            answers = [answer or not_run([call], STOPPED)[0] for call, answer in self._open.values()]
+            answers = [
+                answer or not_run([call], STOPPED)[0] for call, answer in self._open.values()
+            ]
             messages += self.dialect.answer_messages(answers)
         return Outcome(messages, self._said, stop, len(self._reasons), tuple(self._reasons))
 
@@ -236,7 +283,9 @@ class Loop:
                 stop = take_turn() or ("max_steps" if self.turn >= self.max_steps else None)
         except SpendingLimitReached:
             stop = "spending_limit"
-        except BaseException as error:  # an interrupt in a notebook as well: what was done is not lost
+        except (
+            BaseException
+        ) as error:  # an interrupt in a notebook as well: what was done is not lost
             error.outcome = self.outcome("error")
             raise
         self.event("stop", stop=stop)
@@ -244,7 +293,9 @@ class Loop:
 
 
 def tool_map(tools: Mapping[str, Runnable] | Sequence[Runnable]) -> dict[str, Runnable]:
-    """The tools by the names that their definitions give the model. Raises `ValueError` if two share one."""
+    """The tools by the names that their definitions give the model. Raises `ValueError` if two
+    share one.
+    """
     given = list(tools.values() if isinstance(tools, Mapping) else tools)
     found = {tool.name: tool for tool in given}
     if len(found) < len(given):
@@ -258,6 +309,8 @@ def as_messages(messages: str | Sequence[Mapping[str, Any]]) -> list[dict[str, A
 
 
 def mend(message: dict[str, Any]) -> dict[str, Any]:
-    """The message without lone surrogates, which models produce and no request can carry (UTF-8 has none)."""
+    """The message without lone surrogates, which models produce and no request can carry (UTF-8 has
+    none).
+    """
     text = json.dumps(message, ensure_ascii=False)
     return message if repair(text) == text else json.loads(repair(text))

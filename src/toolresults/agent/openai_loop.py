@@ -2,9 +2,9 @@
 
     run(openai.OpenAI(), "What is 2 + 3?", [Tool(add)], model="gpt-4o-mini").text
 
-Any server that speaks this API will do (`base_url`), and so will a `ScriptedModel`. Retries after a lost connection,
-HTTP 429 or a server's error, with growing waits, are the SDK's own (`max_retries` of the client). A plain function: it
-works where an event loop is running, as in Jupyter.
+Any server that speaks this API will do (`base_url`), and so will a `ScriptedModel`. Retries after a
+lost connection, HTTP 429 or a server's error, with growing waits, are the SDK's own (`max_retries`
+of the client). A plain function: it works where an event loop is running, as in Jupyter.
 """
 
 import json
@@ -39,26 +39,35 @@ def run(
     options: Mapping[str, Any] | None = None,
     **settings: Unpack[Settings],
 ) -> Outcome:
-    """Asks the model, runs the calls that it makes, and asks again, until it answers or has taken `max_steps` turns.
+    """Asks the model, runs the calls that it makes, and asks again, until it answers or has taken
+    `max_steps` turns.
 
-    `messages` is a question or a history, which is not changed. `system` goes before the messages of each request and
-    is no part of the history. `tool_choice`: "auto", "none", "required", the name of a tool, or the API's own form;
-    what it forces holds for the first turn only, or the model could never answer. `parallel=False` asks for one call
-    at a time. `options` are further parameters of `create`. For the settings see `loop.Loop`. The SDK's exceptions are
-    raised, with what was done so far as `.outcome`. Raises `ValueError` for an unknown `tool_choice`.
+    `messages` is a question or a history, which is not changed. `system` goes before the messages
+    of each request and is no part of the history. `tool_choice`: "auto", "none", "required", the
+    name of a tool, or the API's own form; what it forces holds for the first turn only, or the
+    model could never answer. `parallel=False` asks for one call at a time. `options` are further
+    parameters of `create`. For the settings see `loop.Loop`. The SDK's exceptions are raised, with
+    what was done so far as `.outcome`. Raises `ValueError` for an unknown `tool_choice`.
     """
     loop = Loop(DIALECT, messages, tools, **settings)
     options = dict(options or {})
-    # servers that only speak OpenAI's API may know the old name alone: a caller who uses it keeps it
+    # servers that only speak OpenAI's API may know the old name alone: a caller who uses it keeps
+    # it
     limit_name = "max_tokens" if "max_tokens" in options else "max_completion_tokens"
     max_tokens = options.pop(limit_name, max_tokens)
     definitions = [tool.definition("openai") for tool in loop.tools.values()]
     choice = choice_of(tool_choice, loop.tools)
 
     def body_of(sent: list[dict[str, Any]], limit: int | None) -> dict[str, Any]:
-        body = {"model": model, "messages": [{"role": "system", "content": system}, *sent] if system else sent}
+        body = {
+            "model": model,
+            "messages": [{"role": "system", "content": system}, *sent] if system else sent,
+        }
         if definitions:
-            body |= {"tools": definitions, "tool_choice": choice if loop.turn == 1 else unforced(choice)}
+            body |= {
+                "tools": definitions,
+                "tool_choice": choice if loop.turn == 1 else unforced(choice),
+            }
             body |= {} if parallel else {"parallel_tool_calls": False}
         body |= {"stream": True, "stream_options": {"include_usage": True}} if stream else {}
         return body | ({limit_name: limit} if limit else {}) | options
@@ -80,7 +89,9 @@ def run(
                 loop.run_calls(calls, told=stream)
             case "tool_calls" | "stop":
                 return "refusal" if message.get("refusal") else "answer"
-            case "length" if calls:  # the last arguments are half there: an error goes back, and the session goes on
+            case "length" if (
+                calls
+            ):  # the last arguments are half there: an error goes back, and the session goes on
                 loop.refuse_calls(calls, CUT)
             case "length":
                 return "length"
@@ -95,19 +106,27 @@ def run(
     return loop.drive(take_turn)
 
 
-def choice_of(tool_choice: str | Mapping[str, Any], tools: Mapping[str, Runnable]) -> str | dict[str, Any]:
-    """`tool_choice` as the API takes it. Raises `ValueError` for a word that is neither a choice nor a tool."""
+def choice_of(
+    tool_choice: str | Mapping[str, Any], tools: Mapping[str, Runnable]
+) -> str | dict[str, Any]:
+    """`tool_choice` as the API takes it. Raises `ValueError` for a word that is neither a choice
+    nor a tool.
+    """
     if not isinstance(tool_choice, str):
         return dict(tool_choice)
     if tool_choice in tools:
         return {"type": "function", "function": {"name": tool_choice}}
     if tool_choice not in CHOICES:
-        raise ValueError(f"unknown tool_choice {tool_choice!r}: use {', '.join([*CHOICES, *tools])}")
+        raise ValueError(
+            f"unknown tool_choice {tool_choice!r}: use {', '.join([*CHOICES, *tools])}"
+        )
     return tool_choice
 
 
 def unforced(choice: str | dict[str, Any]) -> str | dict[str, Any]:
-    """What a choice becomes once a forced call was made: "auto", within the allowed tools if it named some."""
+    """What a choice becomes once a forced call was made: "auto", within the allowed tools if it
+    named some.
+    """
     if isinstance(choice, str):
         return "none" if choice == "none" else "auto"
     if choice.get("type") == "allowed_tools":
@@ -117,14 +136,16 @@ def unforced(choice: str | dict[str, Any]) -> str | dict[str, Any]:
 
 def answer_messages(answers: Sequence[Answer]) -> list[dict[str, Any]]:
     """A `tool` message for each answer. There is no mark for an error here: the text says it."""
-    return [{"role": "tool", "tool_call_id": answer.id, "content": answer.text} for answer in answers]
+    return [
+        {"role": "tool", "tool_call_id": answer.id, "content": answer.text} for answer in answers
+    ]
 
 
 def readable(reply: Received) -> Received:
     """The reply, arguments that are no JSON wrapped as `{wire.UNPARSED: the text}`.
 
-    OpenAI itself takes broken arguments back in a history, but servers that parse them (vLLM does) refuse every request
-    that follows.
+    OpenAI itself takes broken arguments back in a history, but servers that parse them (vLLM does)
+    refuse every request that follows.
     """
     for call in reply.message.get("tool_calls") or ():
         try:

@@ -14,7 +14,9 @@ STOPS = {
     "spending_limit": "the next model call could have passed the limit in money, and was not made",
     "unknown": "a stop reason that these loops do not know; no call of that reply was run",
 }
-"""Every way in which a run ends, as `Outcome.stop`. An exception of the SDK's is raised, with `.outcome` set."""
+"""Every way in which a run ends, as `Outcome.stop`. An exception of the SDK's is raised, with
+`.outcome` set.
+"""
 
 CUT = "the reply was cut off at the limit of tokens, so the arguments may be incomplete. Send shorter arguments."
 FILTERED = "the reply lost something to a filter, so the arguments may be incomplete."
@@ -28,9 +30,9 @@ STOPPED = "the program was stopped before the call ended, so it may have taken e
 class Outcome:
     """How a run ended.
 
-    `messages` is the whole history, never trimmed, every call answered: add a user message and run again. `text` is
-    what the model said last, `stop` a key of `STOPS`, `turns` the number of turns taken, and `reasons` the API's own
-    stop reason of each.
+    `messages` is the whole history, never trimmed, every call answered: add a user message and run
+    again. `text` is what the model said last, `stop` a key of `STOPS`, `turns` the number of turns
+    taken, and `reasons` the API's own stop reason of each.
     """
 
     messages: list[dict[str, Any]]

@@ -8,15 +8,18 @@ from ..tokens import repair
 
 
 class StreamError(Exception):
-    """A stream that cannot be put together without guessing, or that ended too early. Ask again; run nothing."""
+    """A stream that cannot be put together without guessing, or that ended too early. Ask again;
+    run nothing.
+    """
 
 
 class Received(NamedTuple):
-    """A reply: the assistant message to append to the history, why the model stopped, and the vendor's own usage.
+    """A reply: the assistant message to append to the history, why the model stopped, and the
+    vendor's own usage.
 
     `usage` is None if the server sent none; OpenAI's streams send it only with
-    `stream_options={"include_usage": True}`. An Anthropic message may have no content at all: keep that one out of the
-    history.
+    `stream_options={"include_usage": True}`. An Anthropic message may have no content at all: keep
+    that one out of the history.
     """
 
     message: dict[str, Any]
@@ -32,7 +35,8 @@ def mended(pieces: Iterable[str]) -> str:
 def arguments_of(pieces: Iterable[str], id: str) -> str:
     """The pieces of a call's arguments in one, valid JSON or not.
 
-    Raises `StreamError` for one object after another: those are the arguments of two calls under one id.
+    Raises `StreamError` for one object after another: those are the arguments of two calls under
+    one id.
     """
     text = mended(pieces)
     try:

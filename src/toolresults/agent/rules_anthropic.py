@@ -1,7 +1,7 @@
 """The rules that Messages holds a message list to, and refuses with HTTP 400 otherwise.
 
-Read `rules_openai.py` first: faults are found here in the same way. Source: Anthropic's API reference (tool
-use, extended thinking), and the errors that its users report.
+Read `rules_openai.py` first: faults are found here in the same way. Source: Anthropic's API
+reference (tool use, extended thinking), and the errors that its users report.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,9 @@ def _faults(messages: Sequence[Any]) -> Iterator[str]:
         if role not in ("user", "assistant"):
             yield f"{at}.role: {role!r} is not user or assistant"
         content = message.get("content")
-        last_word = role == "assistant" and i == len(messages) - 1  # the one message that may be empty
+        last_word = (
+            role == "assistant" and i == len(messages) - 1
+        )  # the one message that may be empty
         if isinstance(content, str):
             content = [{"type": "text", "text": content}] if content or not last_word else []
         if not isinstance(content, list) or not (content or last_word):
@@ -70,7 +72,9 @@ def _block_faults(at: str, role: str, content: Sequence[Any]) -> Iterator[str]:
             yield from _tool_result(here, role, block)
         elif kind in THINKING and role != "assistant":
             yield f"{here}: thinking belongs to assistant messages"
-        elif kind == "thinking" and not (isinstance(block.get("thinking"), str) and is_name(block.get("signature"))):
+        elif kind == "thinking" and not (
+            isinstance(block.get("thinking"), str) and is_name(block.get("signature"))
+        ):
             yield f"{here}: a thinking block has its thinking and its signature"
 
 
@@ -108,7 +112,9 @@ def _thinking_faults(messages: Sequence[Any], issued: Mapping[str, Sequence[Any]
         content = messages[i]["content"]
         if isinstance(content, str):
             content = []
-        if messages[i]["role"] == "user" and not any(block["type"] == "tool_result" for block in content):
+        if messages[i]["role"] == "user" and not any(
+            block["type"] == "tool_result" for block in content
+        ):
             return  # what lies before is of an earlier turn, whose thinking may be dropped
         thinking = [block for block in content if block["type"] in THINKING]
         for id in (block["id"] for block in content if block["type"] == "tool_use"):

@@ -1,8 +1,9 @@
 """The rules that Chat Completions holds a message list to, and refuses with HTTP 400 otherwise.
 
-Each rule is a generator of faults, and only its first is ever taken: what follows a `yield` may rely on the rule.
-Whatever JSON a client sends is answered, and nothing raises. The vendor checks more (lengths of names, exotic blocks);
-what is here is what a tool loop, or the trimming of a history, can break.
+Each rule is a generator of faults, and only its first is ever taken: what follows a `yield` may
+rely on the rule. Whatever JSON a client sends is answered, and nothing raises. The vendor checks
+more (lengths of names, exotic blocks); what is here is what a tool loop, or the trimming of a
+history, can break.
 
 Source: OpenAI's API reference, and the errors that its users report.
 """
@@ -51,7 +52,9 @@ def _unanswered(ids: Sequence[str]) -> str:
     return f"every id in tool_calls needs a tool message, and none answers {', '.join(ids)}"
 
 
-def _tool_message(at: str, message: Mapping[str, Any], group: Sequence[str], waiting: Sequence[str]) -> Iterator[str]:
+def _tool_message(
+    at: str, message: Mapping[str, Any], group: Sequence[str], waiting: Sequence[str]
+) -> Iterator[str]:
     id = message.get("tool_call_id")
     if not is_name(id):
         yield f"{at}.tool_call_id: a tool message names the call that it answers, got {id!r}"
@@ -76,7 +79,11 @@ def _assistant_message(at: str, message: Mapping[str, Any]) -> Iterator[str]:
         if id in seen:
             yield f"{here}.id: {id} is there twice"
         seen.add(id)
-        if call.get("type") != "function" or not isinstance(function, Mapping) or not is_name(function.get("name")):
+        if (
+            call.get("type") != "function"
+            or not isinstance(function, Mapping)
+            or not is_name(function.get("name"))
+        ):
             yield f"{here}: call {id} needs type function and a function with a name"
         elif not isinstance(function.get("arguments"), str):
             got = type(function.get("arguments")).__name__
@@ -93,7 +100,10 @@ def _content(at: str, content: Any, role: str) -> Iterator[str]:
         yield f"{at}.content: a string or a list of parts, not {got}"
     for j, part in enumerate(content):
         kind = part.get("type") if isinstance(part, Mapping) else None
-        kinds = {"user": ("text", "image_url", "input_audio", "file"), "assistant": ("text", "refusal")}
+        kinds = {
+            "user": ("text", "image_url", "input_audio", "file"),
+            "assistant": ("text", "refusal"),
+        }
         if kind not in kinds.get(role, ("text",)):
             yield f"{at}.content[{j}]: {kind!r} is no part of a {role} message"
         elif kind in ("text", "refusal") and not isinstance(part.get(kind), str):

@@ -20,8 +20,8 @@ MOST_BREAKPOINTS = 4
 def message(reply: Reply, ids: Sequence[str]) -> dict[str, Any]:
     """The assistant message of a reply, as an unstreamed response holds it.
 
-    `input` is always an object there, so arguments that were cut show as `{}`, and only the stop reason tells that
-    something is missing. In a stream they come as far as they were made.
+    `input` is always an object there, so arguments that were cut show as `{}`, and only the stop
+    reason tells that something is missing. In a stream they come as far as they were made.
     """
     content: list[dict[str, Any]] = []
     if reply.thinking:
@@ -30,7 +30,9 @@ def message(reply: Reply, ids: Sequence[str]) -> dict[str, Any]:
     if reply.text:
         content.append({"type": "text", "text": reply.text})
     for id, (name, arguments) in zip(ids, reply.calls, strict=False):
-        content.append({"type": "tool_use", "id": id, "name": name, "input": arguments_object(arguments) or {}})
+        content.append(
+            {"type": "tool_use", "id": id, "name": name, "input": arguments_object(arguments) or {}}
+        )
     return {"role": "assistant", "content": content}
 
 
@@ -40,16 +42,24 @@ def most_output(body: Mapping[str, Any]) -> int | None:
 
 
 def size(reply: Reply, ids: Sequence[str]) -> int:
-    """Output tokens of a reply: what its message will weigh in the next request, arguments as far as they came."""
+    """Output tokens of a reply: what its message will weigh in the next request, arguments as far
+    as they came.
+    """
     blocks = message(reply, ids)["content"]
     said = [block for block in blocks if block["type"] != "tool_use"]
     calls = zip(ids, reply.calls, strict=False)
-    parts = [Part(f"assistant tool_use {id} {name}\n{arguments}\n") for id, (name, arguments) in calls]
+    parts = [
+        Part(f"assistant tool_use {id} {name}\n{arguments}\n") for id, (name, arguments) in calls
+    ]
     return tokens_of(message_parts("anthropic", {"role": "assistant", "content": said}) + parts)
 
 
-def usage(total: int, cached: int, written: int, written_1h: int, output: int, reply: Reply) -> dict[str, Any]:
-    """Anthropic's usage: `input_tokens` is only what was neither read from the cache nor written to it."""
+def usage(
+    total: int, cached: int, written: int, written_1h: int, output: int, reply: Reply
+) -> dict[str, Any]:
+    """Anthropic's usage: `input_tokens` is only what was neither read from the cache nor written to
+    it.
+    """
     return {
         "input_tokens": total - cached - written,
         "cache_creation_input_tokens": written,
@@ -63,24 +73,34 @@ def usage(total: int, cached: int, written: int, written_1h: int, output: int, r
 
 
 def _head(sent: Sent) -> dict[str, Any]:
-    return {"id": f"msg_{sent.number}", "type": "message", "role": "assistant", "model": sent.body["model"]}
+    return {
+        "id": f"msg_{sent.number}",
+        "type": "message",
+        "role": "assistant",
+        "model": sent.body["model"],
+    }
 
 
 def _stop(sent: Sent) -> dict[str, Any]:
     sequences = sent.body.get("stop_sequences") or [None]
     ended = sent.reply.stop == "stop_sequence"
-    return {"stop_reason": STOPS[sent.reply.stop][1], "stop_sequence": sequences[0] if ended else None}
+    return {
+        "stop_reason": STOPS[sent.reply.stop][1],
+        "stop_sequence": sequences[0] if ended else None,
+    }
 
 
 def response(sent: Sent) -> dict[str, Any]:
     """The body of an unstreamed response.
 
-    Raises `ValueError` for a policy's arguments that are no JSON object although nothing was cut: only a stream can
-    carry those.
+    Raises `ValueError` for a policy's arguments that are no JSON object although nothing was cut:
+    only a stream can carry those.
     """
     for name, arguments in sent.reply.calls:
         if sent.reply.stop not in CUT and arguments_object(arguments) is None:
-            raise ValueError(f"the arguments for {name} are no JSON object, and an unstreamed input is always one")
+            raise ValueError(
+                f"the arguments for {name} are no JSON object, and an unstreamed input is always one"
+            )
     content = message(sent.reply, sent.ids)["content"]
     return {**_head(sent), "content": content, **_stop(sent), "usage": sent.usage}
 
@@ -94,13 +114,22 @@ def events(sent: Sent, style: Style) -> Iterator[str]:
     arguments = iter(text for _, text in sent.reply.calls)
     for number, block in enumerate(message(sent.reply, sent.ids)["content"]):
         yield from _block_events(0 if style.index == "zero" else number, block, arguments, style)
-    yield _event("message_delta", delta=_stop(sent), usage={"output_tokens": sent.usage["output_tokens"]})
+    yield _event(
+        "message_delta", delta=_stop(sent), usage={"output_tokens": sent.usage["output_tokens"]}
+    )
     yield _event("message_stop")
 
 
-def _block_events(index: int, block: Mapping[str, Any], arguments: Iterator[str], style: Style) -> Iterator[str]:
+def _block_events(
+    index: int, block: Mapping[str, Any], arguments: Iterator[str], style: Style
+) -> Iterator[str]:
     kind = block["type"]
-    start = {**block, **{"text": {"text": ""}, "thinking": {"thinking": "", "signature": ""}}.get(kind, {"input": {}})}
+    start = {
+        **block,
+        **{"text": {"text": ""}, "thinking": {"thinking": "", "signature": ""}}.get(
+            kind, {"input": {}}
+        ),
+    }
     yield _event("content_block_start", index=index, content_block=start)
     place = {} if style.index == "once" else {"index": index}
     if kind == "tool_use":
@@ -111,7 +140,11 @@ def _block_events(index: int, block: Mapping[str, Any], arguments: Iterator[str]
     for delta in deltas:
         yield _event("content_block_delta", **place, delta={"type": f"{kind}_delta", **delta})
     if kind == "thinking":
-        yield _event("content_block_delta", **place, delta={"type": "signature_delta", "signature": block["signature"]})
+        yield _event(
+            "content_block_delta",
+            **place,
+            delta={"type": "signature_delta", "signature": block["signature"]},
+        )
     yield _event("content_block_stop", **place)
 
 
@@ -121,7 +154,12 @@ def _event(kind: str, **data: Any) -> str:
 
 def error(status: int, text: str, code: str | None = None) -> dict[str, Any]:
     """The body of an error response; Anthropic's errors have a type and no further code."""
-    kinds = {400: "invalid_request_error", 404: "not_found_error", 429: "rate_limit_error", 529: "overloaded_error"}
+    kinds = {
+        400: "invalid_request_error",
+        404: "not_found_error",
+        429: "rate_limit_error",
+        529: "overloaded_error",
+    }
     return {"type": "error", "error": {"type": kinds.get(status, "api_error"), "message": text}}
 
 
@@ -131,7 +169,9 @@ def too_long(tokens: int, window: int) -> tuple[str, None]:
 
 
 def odd_request(body: Mapping[str, Any]) -> str | None:
-    """What else is wrong with a request: a choice without tools, a tool that is not there, odd cache breakpoints."""
+    """What else is wrong with a request: a choice without tools, a tool that is not there, odd
+    cache breakpoints.
+    """
     names = {tool["name"] for tool in body.get("tools") or ()}
     if body.get("tool_choice") is not None and not names:
         return "tool_choice: only allowed when tools are given"
@@ -146,7 +186,9 @@ def odd_request(body: Mapping[str, Any]) -> str | None:
 
 
 def choice(body: Mapping[str, Any]) -> tuple[bool, set[str] | None]:
-    """What `tool_choice` asks for: whether there must be a call, and which tools may be called (None: any)."""
+    """What `tool_choice` asks for: whether there must be a call, and which tools may be called
+    (None: any).
+    """
     chosen = body.get("tool_choice") or {}
     match chosen.get("type"):
         case "none":

@@ -1,4 +1,6 @@
-"""What a scripted model writes on the wire as Chat Completions: responses, stream chunks and errors."""
+"""What a scripted model writes on the wire as Chat Completions: responses, stream chunks and
+errors.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -24,7 +26,9 @@ def message(reply: Reply, ids: Sequence[str]) -> dict[str, Any]:
 
 
 def finish_reason(sent: Sent) -> str:
-    """Why the model stopped. A call that `tool_choice` forced by name ends with "stop", as OpenAI's guide says."""
+    """Why the model stopped. A call that `tool_choice` forced by name ends with "stop", as OpenAI's
+    guide says.
+    """
     choice = sent.body.get("tool_choice")
     forced = isinstance(choice, Mapping) and choice.get("type") == "function"
     return "stop" if forced and sent.reply.stop == "calls" else STOPS[sent.reply.stop][0]
@@ -37,16 +41,26 @@ def most_output(body: Mapping[str, Any]) -> int | None:
 
 def thinking_tokens(reply: Reply) -> int:
     """Tokens of the reply's reasoning, which is billed as output and not shown."""
-    return tokens_of(message_parts("openai", {"role": "assistant", "content": reply.thinking})) if reply.thinking else 0
+    return (
+        tokens_of(message_parts("openai", {"role": "assistant", "content": reply.thinking}))
+        if reply.thinking
+        else 0
+    )
 
 
 def size(reply: Reply, ids: Sequence[str]) -> int:
-    """Output tokens of a reply: what its message will weigh in the next request, and its reasoning."""
+    """Output tokens of a reply: what its message will weigh in the next request, and its
+    reasoning.
+    """
     return tokens_of(message_parts("openai", message(reply, ids))) + thinking_tokens(reply)
 
 
-def usage(total: int, cached: int, written: int, written_1h: int, output: int, reply: Reply) -> dict[str, Any]:
-    """OpenAI's usage: `prompt_tokens` holds the cached tokens too, and writing to the cache is not charged."""
+def usage(
+    total: int, cached: int, written: int, written_1h: int, output: int, reply: Reply
+) -> dict[str, Any]:
+    """OpenAI's usage: `prompt_tokens` holds the cached tokens too, and writing to the cache is not
+    charged.
+    """
     return {
         "prompt_tokens": total,
         "completion_tokens": output,
@@ -57,7 +71,12 @@ def usage(total: int, cached: int, written: int, written_1h: int, output: int, r
 
 
 def _head(sent: Sent, kind: str) -> dict[str, Any]:
-    return {"id": f"chatcmpl-{sent.number}", "object": kind, "created": 0, "model": sent.body["model"]}
+    return {
+        "id": f"chatcmpl-{sent.number}",
+        "object": kind,
+        "created": 0,
+        "model": sent.body["model"],
+    }
 
 
 def response(sent: Sent) -> dict[str, Any]:
@@ -68,7 +87,9 @@ def response(sent: Sent) -> dict[str, Any]:
 
 
 def events(sent: Sent, style: Style) -> Iterator[str]:
-    """The server-sent events of a streamed response; usage comes last, and only if the request asks for it."""
+    """The server-sent events of a streamed response; usage comes last, and only if the request asks
+    for it.
+    """
     said, head = message(sent.reply, sent.ids), _head(sent, "chat.completion.chunk")
 
     def chunk(delta: Mapping[str, Any], finish: str | None = None) -> str:
@@ -91,16 +112,26 @@ def events(sent: Sent, style: Style) -> Iterator[str]:
     yield "data: [DONE]\n\n"
 
 
-def _call_deltas(index: int, id: str, function: Mapping[str, str], style: Style) -> Iterator[dict[str, Any]]:
+def _call_deltas(
+    index: int, id: str, function: Mapping[str, str], style: Style
+) -> Iterator[dict[str, Any]]:
     place = {"index": 0 if style.index == "zero" else index}
-    first = {**place, "id": id, "type": "function", "function": {"name": function["name"], "arguments": ""}}
+    first = {
+        **place,
+        "id": id,
+        "type": "function",
+        "function": {"name": function["name"], "arguments": ""},
+    }
     later = {} if style.index == "once" else dict(place)
     name = {}
     if style.later_id == "same":
         later["id"], name = id, {"name": function["name"]}
     elif style.later_id is not None:
         later["id"] = style.later_id
-    pieces = [{**later, "function": {**name, "arguments": text}} for text in style.arguments(function["arguments"])]
+    pieces = [
+        {**later, "function": {**name, "arguments": text}}
+        for text in style.arguments(function["arguments"])
+    ]
     yield from [*pieces, first] if style.id_last else [first, *pieces]
 
 
@@ -110,18 +141,24 @@ def _event(data: Mapping[str, Any]) -> str:
 
 def error(status: int, text: str, code: str | None = None) -> dict[str, Any]:
     """The body of an error response."""
-    kind = {429: "rate_limit_error", 500: "server_error"}.get(status, "invalid_request_error" if status < 500 else None)
+    kind = {429: "rate_limit_error", 500: "server_error"}.get(
+        status, "invalid_request_error" if status < 500 else None
+    )
     return {"error": {"message": text, "type": kind or "server_error", "param": None, "code": code}}
 
 
 def too_long(tokens: int, window: int) -> tuple[str, str]:
-    """The message and the code with which OpenAI refuses a request larger than the model's window."""
+    """The message and the code with which OpenAI refuses a request larger than the model's
+    window.
+    """
     text = f"This model's maximum context length is {window} tokens, and your messages and tools take {tokens} tokens."
     return text, "context_length_exceeded"
 
 
 def odd_request(body: Mapping[str, Any]) -> str | None:
-    """What else is wrong with a request: a choice of tools without tools, or of a tool that is not there."""
+    """What else is wrong with a request: a choice of tools without tools, or of a tool that is not
+    there.
+    """
     names = {tool["function"]["name"] for tool in body.get("tools") or ()}
     if body.get("tool_choice") is not None and not names:
         return "tool_choice: only allowed when tools are given"
@@ -130,7 +167,9 @@ def odd_request(body: Mapping[str, Any]) -> str | None:
 
 
 def choice(body: Mapping[str, Any]) -> tuple[bool, set[str] | None]:
-    """What `tool_choice` asks for: whether there must be a call, and which tools may be called (None: any)."""
+    """What `tool_choice` asks for: whether there must be a call, and which tools may be called
+    (None: any).
+    """
     chosen = body.get("tool_choice")
     match chosen.get("type") if isinstance(chosen, Mapping) else chosen:
         case "none":
@@ -141,5 +180,7 @@ def choice(body: Mapping[str, Any]) -> tuple[bool, set[str] | None]:
             return True, {chosen["function"]["name"]}
         case "allowed_tools":
             allowed = chosen["allowed_tools"]
-            return allowed["mode"] == "required", {tool["function"]["name"] for tool in allowed["tools"]}
+            return allowed["mode"] == "required", {
+                tool["function"]["name"] for tool in allowed["tools"]
+            }
     return False, None

@@ -1,4 +1,6 @@
-"""Two things that SQLite leaves to its user: a connection for each thread, and a lock that dies with its process."""
+"""Two things that SQLite leaves to its user: a connection for each thread, and a lock that dies
+with its process.
+"""
 
 import os
 import sqlite3
@@ -11,15 +13,18 @@ BUSY = 30.0
 
 
 class Connections:
-    """Connections to one database file, one a thread, made when first asked for; `tables` is run on each.
+    """Connections to one database file, one a thread, made when first asked for; `tables` is run on
+    each.
 
-    The file is made for its owner alone (0600), since a transcript holds customers' data. Raises `ValueError` for
-    SQLite's `:memory:`, where each thread would see a database of its own.
+    The file is made for its owner alone (0600), since a transcript holds customers' data. Raises
+    `ValueError` for SQLite's `:memory:`, where each thread would see a database of its own.
     """
 
     def __init__(self, path: Path, tables: str):
         if str(path) == ":memory:":
-            raise ValueError("a transcript needs a file: in memory, each thread would see a database of its own")
+            raise ValueError(
+                "a transcript needs a file: in memory, each thread would see a database of its own"
+            )
         self._path, self._tables, self._process = path, tables, os.getpid()
         self._local, self._all = threading.local(), weakref.WeakSet()
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -28,9 +33,13 @@ class Connections:
         self.get()
 
     def get(self) -> sqlite3.Connection:
-        """This thread's connection. Raises `RuntimeError` once closed, and in a child of the process that opened it."""
+        """This thread's connection. Raises `RuntimeError` once closed, and in a child of the
+        process that opened it.
+        """
         if os.getpid() != self._process:
-            raise RuntimeError("this database was opened before the process forked: open it again in the child")
+            raise RuntimeError(
+                "this database was opened before the process forked: open it again in the child"
+            )
         if self._closed:
             raise RuntimeError(f"{self._path.name} is closed")
         held = getattr(self._local, "held", None)
@@ -54,7 +63,9 @@ class _Held:
         self.connection = sqlite3.connect(path, timeout=BUSY, check_same_thread=False)
         self.close = weakref.finalize(self, _close, self.connection, os.getpid())
         self.connection.execute("PRAGMA journal_mode = WAL")
-        self.connection.execute("PRAGMA synchronous = FULL")  # a commit is on disk, also if the power goes
+        self.connection.execute(
+            "PRAGMA synchronous = FULL"
+        )  # a commit is on disk, also if the power goes
         self.connection.executescript(tables)
 
 
@@ -64,10 +75,11 @@ def _close(connection: sqlite3.Connection, process: int) -> None:
 
 
 def take_lock(path: Path, wait: float = 0) -> sqlite3.Connection | None:
-    """An exclusive lock on a file of its own, held until it is closed or the process ends, however it ends.
+    """An exclusive lock on a file of its own, held until it is closed or the process ends, however
+    it ends.
 
-    None if another still has it after `wait` seconds. It is the lock of an empty SQLite database: the operating system
-    drops it when a process is killed, and it works on every platform.
+    None if another still has it after `wait` seconds. It is the lock of an empty SQLite database:
+    the operating system drops it when a process is killed, and it works on every platform.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)

@@ -1,10 +1,13 @@
-"""A reply put together from the fragments of `create(stream=True)`: the right message, or a `StreamError`.
+"""A reply put together from the fragments of `create(stream=True)`: the right message, or a
+`StreamError`.
 
-The SDKs' own helpers guess where a stream is odd: one merges two calls that share an index, another makes a plausible
-input of JSON that was cut. Here a fragment either has one place where it can belong, or the whole reply is refused; a
-call is never left with `{}` because its arguments went elsewhere.
+The SDKs' own helpers guess where a stream is odd: one merges two calls that share an index, another
+makes a plausible input of JSON that was cut. Here a fragment either has one place where it can
+belong, or the whole reply is refused; a call is never left with `{}` because its arguments went
+elsewhere.
 
-Read the stop reason before anything is run: after "length" or "max_tokens" the last call may be incomplete.
+Read the stop reason before anything is run: after "length" or "max_tokens" the last call may be
+incomplete.
 """
 
 from collections.abc import Callable, Iterable
@@ -22,11 +25,13 @@ def assemble(
     on_call: Callable[[str], None] | None = None,
     on_text: Callable[[str], None] | None = None,
 ) -> Received:
-    """The reply that a stream of chunks (OpenAI) or events (Anthropic) makes, the SDK's objects or plain dicts.
+    """The reply that a stream of chunks (OpenAI) or events (Anthropic) makes, the SDK's objects or
+    plain dicts.
 
-    `on_call(name)` is called once for each tool call, as soon as its name is known, and `on_text(piece)` for each piece
-    of text as it arrives (a piece may end with half an emoji). Raises `StreamError`; what the SDK raises for a lost
-    connection or an error in the stream passes through.
+    `on_call(name)` is called once for each tool call, as soon as its name is known, and
+    `on_text(piece)` for each piece of text as it arrives (a piece may end with half an emoji).
+    Raises `StreamError`; what the SDK raises for a lost connection or an error in the stream passes
+    through.
     """
     dialects = {"openai": streaming_openai, "anthropic": streaming_anthropic}
     if api not in dialects:
@@ -49,7 +54,9 @@ def received(api: str, response: Any) -> Received:
 
 def _received(api: str, data: dict[str, Any]) -> Received:
     if api == "anthropic":
-        return Received(streaming_anthropic.message(data["content"]), data["stop_reason"], data.get("usage"))
+        return Received(
+            streaming_anthropic.message(data["content"]), data["stop_reason"], data.get("usage")
+        )
     choice = data["choices"][0]
     said = choice["message"]
     calls = [(call["id"], call["function"]) for call in said.get("tool_calls") or ()]
@@ -63,5 +70,9 @@ def _ignore(_: str) -> None:
 
 
 def _plain(value: Any) -> dict[str, Any]:
-    """An SDK's object as the dict that came over the wire, fields that the SDK does not know among them."""
-    return value if isinstance(value, dict) else value.model_dump(exclude_unset=True, warnings=False)
+    """An SDK's object as the dict that came over the wire, fields that the SDK does not know among
+    them.
+    """
+    return (
+        value if isinstance(value, dict) else value.model_dump(exclude_unset=True, warnings=False)
+    )

@@ -1,4 +1,6 @@
-"""Messages events put together: each block is opened, filled by deltas and closed, one after the other."""
+"""Messages events put together: each block is opened, filled by deltas and closed, one after the
+other.
+"""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,23 +11,31 @@ from .reply import arguments_object
 from .wire import UNPARSED
 
 FIELDS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
-"""The field of a block that each kind of delta adds to; `input_json_delta` adds to the arguments."""
+"""The field of a block that each kind of delta adds to; `input_json_delta` adds to the
+arguments.
+"""
 
 
 def message(content: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The assistant message to send back, without null fields, and without blank text blocks, which the API refuses."""
+    """The assistant message to send back, without null fields, and without blank text blocks, which
+    the API refuses.
+    """
     said = [block for block in content if block["type"] != "text" or block["text"].strip()]
     return {"role": "assistant", "content": [_in_order(block) for block in said]}
 
 
 def _in_order(block: Mapping[str, Any]) -> dict[str, Any]:
-    """A block's fields in the order in which the API's pages show them, so that the same block is the same bytes."""
+    """A block's fields in the order in which the API's pages show them, so that the same block is
+    the same bytes.
+    """
     names = ["type", "id", "name", "input", "text", "thinking", "signature", *sorted(block)]
     return {name: block[name] for name in dict.fromkeys(names) if block.get(name) is not None}
 
 
 def assemble(
-    events: Iterable[Mapping[str, Any]], on_call: Callable[[str], None], on_text: Callable[[str], None]
+    events: Iterable[Mapping[str, Any]],
+    on_call: Callable[[str], None],
+    on_text: Callable[[str], None],
 ) -> Received:
     """The reply that the events make, as plain dicts; see `streaming.assemble`.
 
@@ -103,7 +113,11 @@ class _Block:
 
 def _open(blocks: Sequence[_Block], index: int | None) -> _Block:
     """The one open block that an event can mean, by its index or by being the only one."""
-    fitting = [block for block in blocks if not block.closed and (index is None or block.index == index)]
+    fitting = [
+        block for block in blocks if not block.closed and (index is None or block.index == index)
+    ]
     if len(fitting) != 1:
-        raise StreamError(f"a fragment for block {index} has {len(fitting)} open blocks that it can belong to")
+        raise StreamError(
+            f"a fragment for block {index} has {len(fitting)} open blocks that it can belong to"
+        )
     return fitting[0]

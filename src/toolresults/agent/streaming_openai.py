@@ -1,8 +1,9 @@
 """Chat Completions chunks put together.
 
-Each fragment of a call should carry the call's `index`, and the first one its id and name. Servers that speak this API
-differ: arguments before the id, an id of "" or the whole id on later fragments, index 0 for every call, no index at all
-on a continuation. What decides, in this order: the id, the index, and being the only call that it can belong to.
+Each fragment of a call should carry the call's `index`, and the first one its id and name. Servers
+that speak this API differ: arguments before the id, an id of "" or the whole id on later fragments,
+index 0 for every call, no index at all on a continuation. What decides, in this order: the id, the
+index, and being the only call that it can belong to.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,24 +14,36 @@ from .received import Received, StreamError, arguments_of, mended
 from .reply import arguments_object
 
 
-def message(content: str | None, refusal: str | None, calls: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
-    """The assistant message to send back, with (id, name, arguments) for each call; null fields are left out.
+def message(
+    content: str | None, refusal: str | None, calls: Sequence[tuple[str, str, str]]
+) -> dict[str, Any]:
+    """The assistant message to send back, with (id, name, arguments) for each call; null fields are
+    left out.
 
     Empty arguments become `{}`, since so a call without arguments streams.
     """
-    said: dict[str, Any] = {"role": "assistant", "content": content or (None if calls or refusal else "")}
+    said: dict[str, Any] = {
+        "role": "assistant",
+        "content": content or (None if calls or refusal else ""),
+    }
     if refusal:
         said["refusal"] = refusal
     if calls:
         said["tool_calls"] = [
-            {"id": id, "type": "function", "function": {"name": name, "arguments": text if text.strip() else "{}"}}
+            {
+                "id": id,
+                "type": "function",
+                "function": {"name": name, "arguments": text if text.strip() else "{}"},
+            }
             for id, name, text in calls
         ]
     return said
 
 
 def assemble(
-    chunks: Iterable[Mapping[str, Any]], on_call: Callable[[str], None], on_text: Callable[[str], None]
+    chunks: Iterable[Mapping[str, Any]],
+    on_call: Callable[[str], None],
+    on_text: Callable[[str], None],
 ) -> Received:
     """The reply that the chunks make, as plain dicts; see `streaming.assemble`."""
     calls = _Calls(on_call)
@@ -66,7 +79,9 @@ class _Made:
     shared: bool = False  # its index is another call's too
 
     def complete(self) -> bool:
-        """Whether the arguments so far are a whole object, so that nothing more belongs to this call."""
+        """Whether the arguments so far are a whole object, so that nothing more belongs to this
+        call.
+        """
         text = "".join(self.arguments)
         return text.rstrip().endswith("}") and arguments_object(text) is not None
 
@@ -96,9 +111,13 @@ class _Calls:
         if id is None:
             if index is None and not here:
                 raise StreamError("arguments came without an index before any call")
-            waiting = [call for call in here if not call.complete()] if text and len(here) > 1 else []
+            waiting = (
+                [call for call in here if not call.complete()] if text and len(here) > 1 else []
+            )
             if len(waiting) > 1:
-                raise StreamError(f"arguments without an id may belong to {waiting[0].id} or to {waiting[1].id}")
+                raise StreamError(
+                    f"arguments without an id may belong to {waiting[0].id} or to {waiting[1].id}"
+                )
             return [*here, *waiting][-1] if here else self._new(None, index)
         known = [call for call in self.made if call.id == id]
         if known and index is not None and known[0].index is not None and known[0].index != index:
@@ -108,7 +127,9 @@ class _Calls:
         nameless = [call for call in here if call.id is None]
         if nameless:  # its arguments came first
             if len(here) > 1 or index is None:
-                raise StreamError(f"arguments came before their id, and may be those of {id} or of another call")
+                raise StreamError(
+                    f"arguments came before their id, and may be those of {id} or of another call"
+                )
             nameless[0].id = id
             return nameless[0]
         call = self._new(id, index)
@@ -122,13 +143,19 @@ class _Calls:
         return self.made[-1]
 
     def finished(self, cut: bool) -> list[tuple[str, str, str]]:
-        """(id, name, arguments) of each call, in order; the last may be incomplete if the reply was `cut`."""
+        """(id, name, arguments) of each call, in order; the last may be incomplete if the reply was
+        `cut`.
+        """
         done = []
         for call in self.made:
             if call.id is None or call.name is None:
-                raise StreamError(f"call {len(done)} never got its {'id' if call.id is None else 'name'}")
+                raise StreamError(
+                    f"call {len(done)} never got its {'id' if call.id is None else 'name'}"
+                )
             text = arguments_of(call.arguments, call.id)
             if call.shared and not call.complete() and not (cut and call is self.made[-1]):
-                raise StreamError(f"the arguments of {call.id} may have gone to another call of the same index")
+                raise StreamError(
+                    f"the arguments of {call.id} may have gone to another call of the same index"
+                )
             done.append((call.id, call.name, text))
         return done

@@ -1,4 +1,5 @@
-"""A session that survives its process: each result is saved as its call ends, each turn before the next begins.
+"""A session that survives its process: each result is saved as its call ends, each turn before the
+next begins.
 
     with Transcript("chats.db", "session 1") as transcript:
         messages = transcript.resume()              # [] for a new session; never with a call that has no answer
@@ -7,13 +8,14 @@
         transcript.save_answer(answer)              # from whichever thread ran the call, as it ends
         transcript.save(answers)                    # the messages that answer the calls, before the next model call
 
-What a kill can leave behind is one assistant message whose calls are not all answered. `resume` closes it: a call whose
-answer was saved is not run again, one that was cut off is answered "interrupted", since it may or may not have taken
-effect, and one of a tool that only reads can be run again.
+What a kill can leave behind is one assistant message whose calls are not all answered. `resume`
+closes it: a call whose answer was saved is not run again, one that was cut off is answered
+"interrupted", since it may or may not have taken effect, and one of a tool that only reads can be
+run again.
 
-A session belongs to one writer at a time. Others get `SessionBusy`, or wait as long as they say. `read_messages` reads
-a session without taking it. SQLite in WAL mode, one connection a thread, every save a transaction that is on disk when
-it returns.
+A session belongs to one writer at a time. Others get `SessionBusy`, or wait as long as they say.
+`read_messages` reads a session without taking it. SQLite in WAL mode, one connection a thread,
+every save a transaction that is on disk when it returns.
 """
 
 import hashlib
@@ -79,7 +81,9 @@ class SavedAnswer:
 
 @dataclass(frozen=True)
 class _End:
-    """Where a session stands: the message that made the last calls, of which API, and those not yet answered by one."""
+    """Where a session stands: the message that made the last calls, of which API, and those not yet
+    answered by one.
+    """
 
     turn: int = -1
     api: str = ""
@@ -91,9 +95,15 @@ class _End:
         strange = [id for id in ids if id not in [call.id for call in self.open]]
         left = tuple(call for call in self.open if call.id not in ids)
         if strange:
-            raise ValueError(f"message {seq} answers {', '.join(strange)}, and no open call has that id")
-        if left and not (ids and self.api == "openai"):  # Anthropic takes all answers in one message
-            raise ValueError(f"message {seq} leaves {', '.join(call.id for call in left)} without an answer")
+            raise ValueError(
+                f"message {seq} answers {', '.join(strange)}, and no open call has that id"
+            )
+        if left and not (
+            ids and self.api == "openai"
+        ):  # Anthropic takes all answers in one message
+            raise ValueError(
+                f"message {seq} leaves {', '.join(call.id for call in left)} without an answer"
+            )
         for api in APIS:
             if calls := calls_of(api, message):
                 return _End(seq, api, tuple(calls))
@@ -103,7 +113,8 @@ class _End:
 class Transcript:
     """One session in a database file at `path`; see the module. Use it in a `with`, or `close` it.
 
-    `session` is any text. `wait` is how many seconds to wait for a session that another has. Raises `SessionBusy`.
+    `session` is any text. `wait` is how many seconds to wait for a session that another has. Raises
+    `SessionBusy`.
     """
 
     def __init__(self, path: str | Path, session: str, *, wait: float = 0):
@@ -144,8 +155,9 @@ class Transcript:
     def save(self, messages: Iterable[Message]) -> None:
         """Appends messages, all or none of them.
 
-        Raises `ValueError`, and saves nothing, where a call would be left without its answer; `SessionBusy` if
-        somebody else has written to the session all the same (a copied or shared file without working locks).
+        Raises `ValueError`, and saves nothing, where a call would be left without its answer;
+        `SessionBusy` if somebody else has written to the session all the same (a copied or shared
+        file without working locks).
         """
         with self._guard:
             end, rows = self._end, []
@@ -156,11 +168,15 @@ class Transcript:
                 with self._connections.get() as connection:
                     connection.executemany("INSERT INTO messages VALUES (?, ?, ?)", rows)
             except sqlite3.IntegrityError:
-                raise SessionBusy(f"session {self.session!r} was continued by somebody else: open it again") from None
+                raise SessionBusy(
+                    f"session {self.session!r} was continued by somebody else: open it again"
+                ) from None
             self._length, self._end = self._length + len(rows), end
 
     def sync(self, messages: Sequence[Message]) -> None:
-        """Appends those of a whole history that are not saved yet. Raises `ValueError` if it is not this session's."""
+        """Appends those of a whole history that are not saved yet. Raises `ValueError` if it is not
+        this session's.
+        """
         with self._guard:
             saved = self.messages()
             if list(messages[: len(saved)]) != saved:
@@ -173,15 +189,27 @@ class Transcript:
     def save_answer(self, answer: AnswerLike) -> bool:
         """Saves the answer of a call of the turn in progress; any thread may.
 
-        The first answer of a call counts: a result that comes in after its time limit changes nothing. Returns whether
-        it was saved.
+        The first answer of a call counts: a result that comes in after its time limit changes
+        nothing. Returns whether it was saved.
         """
         with self._guard:
             if answer.id not in [call.id for call in self._end.open]:
                 return False
-            row = (self.session, self._end.turn, answer.id, answer.name, repair(answer.text), bool(answer.is_error))
+            row = (
+                self.session,
+                self._end.turn,
+                answer.id,
+                answer.name,
+                repair(answer.text),
+                bool(answer.is_error),
+            )
             with self._connections.get() as connection:
-                return connection.execute("INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?)", row).rowcount == 1
+                return (
+                    connection.execute(
+                        "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?)", row
+                    ).rowcount
+                    == 1
+                )
 
     def unfinished(self) -> list[Call]:
         """The calls of the last turn that have no saved answer, in call order."""
@@ -194,10 +222,12 @@ class Transcript:
         read_only: Collection[str] = (),
         run: Callable[[list[Call]], Iterable[AnswerLike]] | None = None,
     ) -> list[dict[str, Any]]:
-        """The messages of the session, every call answered; what was missing is saved before this returns.
+        """The messages of the session, every call answered; what was missing is saved before this
+        returns.
 
-        A call that was cut off is answered `INTERRUPTED`. If its tool is in `read_only`, it is one of the calls that
-        `run` gets and answers (`lambda calls: execute(calls, tools, save=transcript.save_answer)`).
+        A call that was cut off is answered `INTERRUPTED`. If its tool is in `read_only`, it is one
+        of the calls that `run` gets and answers (`lambda calls: execute(calls, tools,
+        save=transcript.save_answer)`).
         """
         again = [call for call in self.unfinished() if call.name in read_only]
         if run is not None and again:
@@ -207,7 +237,11 @@ class Transcript:
             self.save_answer(SavedAnswer(call.id, call.name, INTERRUPTED, is_error=True))
         if self._end.open:
             saved = self._answers()
-            self.save(_DIALECTS[self._end.api].answer_messages([saved[call.id] for call in self._end.open]))
+            self.save(
+                _DIALECTS[self._end.api].answer_messages(
+                    [saved[call.id] for call in self._end.open]
+                )
+            )
         return self.messages()
 
     def _answers(self) -> dict[str, SavedAnswer]:
@@ -215,7 +249,9 @@ class Transcript:
             "SELECT call, name, text, is_error FROM answers WHERE session = ? AND seq = ?",
             (self.session, self._end.turn),
         )
-        return {id: SavedAnswer(id, name, text, bool(is_error)) for id, name, text, is_error in rows}
+        return {
+            id: SavedAnswer(id, name, text, bool(is_error)) for id, name, text, is_error in rows
+        }
 
     def _lock_path(self) -> Path:
         # the name is ours: a session may be called "../x" or "CON"
@@ -223,7 +259,8 @@ class Transcript:
 
 
 def read_messages(path: str | Path, session: str) -> list[dict[str, Any]]:
-    """The saved messages of a session, also while somebody else is writing to it; see `Transcript.messages`.
+    """The saved messages of a session, also while somebody else is writing to it; see
+    `Transcript.messages`.
 
     Raises `FileNotFoundError` without the file; a session that is not in it has no messages.
     """
@@ -234,5 +271,7 @@ def read_messages(path: str | Path, session: str) -> list[dict[str, Any]]:
 
 
 def _messages(connection: sqlite3.Connection, session: str) -> list[dict[str, Any]]:
-    rows = connection.execute("SELECT body FROM messages WHERE session = ? ORDER BY seq", (session,))
+    rows = connection.execute(
+        "SELECT body FROM messages WHERE session = ? ORDER BY seq", (session,)
+    )
     return [json.loads(body) for (body,) in rows]

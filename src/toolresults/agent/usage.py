@@ -4,9 +4,10 @@
     ledger.add("openai", response.usage, result_tokens=412)
     ledger.frame()       # a row a turn: input, cached_read, cache_write, output, result_tokens, …, money
 
-The vendors count differently. OpenAI's `prompt_tokens` holds the cached tokens; Anthropic's `input_tokens` is only what
-was neither read from the cache nor written to it. Here `input` is always every token that the model read, and
-`cached_read` and `cache_write` are parts of it: so the two can be compared, and the same call costs the same from both.
+The vendors count differently. OpenAI's `prompt_tokens` holds the cached tokens; Anthropic's
+`input_tokens` is only what was neither read from the cache nor written to it. Here `input` is
+always every token that the model read, and `cached_read` and `cache_write` are parts of it: so the
+two can be compared, and the same call costs the same from both.
 """
 
 from collections.abc import Mapping
@@ -21,12 +22,16 @@ if TYPE_CHECKING:
 
 COLUMNS = ("turn", "api", "model", "input", "cached_read", "cache_write", "output", "result_tokens")
 COLUMNS += ("cumulative_input", "money")
-"""The columns of `Ledger.frame`; tags come after them. Tokens, and money in the currency of the price table."""
+"""The columns of `Ledger.frame`; tags come after them. Tokens, and money in the currency of the
+price table.
+"""
 
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens of one model call. `cached_read` and `cache_write` are parts of `input`, `cache_write_1h` of that."""
+    """Tokens of one model call. `cached_read` and `cache_write` are parts of `input`,
+    `cache_write_1h` of that.
+    """
 
     input: int
     output: int
@@ -38,11 +43,13 @@ class Usage:
     def read(cls, api: str, usage: Any) -> "Usage":
         """From the `usage` of a response: the SDK's object, or its JSON as a dict.
 
-        Raises `ValueError` without a usage, for a number that is missing or no count, and for parts that are larger
-        than their whole.
+        Raises `ValueError` without a usage, for a number that is missing or no count, and for parts
+        that are larger than their whole.
         """
         if usage is None:
-            raise ValueError("the response has no usage: a stream of OpenAI's needs stream_options include_usage")
+            raise ValueError(
+                "the response has no usage: a stream of OpenAI's needs stream_options include_usage"
+            )
         if api == "openai":
             details = _get(usage, "prompt_tokens_details")
             found = cls(
@@ -52,7 +59,10 @@ class Usage:
                 cache_write=_count(details, "cache_write_tokens"),
             )
         elif api == "anthropic":
-            read, write = _count(usage, "cache_read_input_tokens"), _count(usage, "cache_creation_input_tokens")
+            read, write = (
+                _count(usage, "cache_read_input_tokens"),
+                _count(usage, "cache_creation_input_tokens"),
+            )
             found = cls(
                 input=_count(usage, "input_tokens", needed=True) + read + write,
                 output=_count(usage, "output_tokens", needed=True),
@@ -62,7 +72,10 @@ class Usage:
             )
         else:
             raise ValueError(f"unknown api {api!r}: use openai or anthropic")
-        if found.cached_read + found.cache_write > found.input or found.cache_write_1h > found.cache_write:
+        if (
+            found.cached_read + found.cache_write > found.input
+            or found.cache_write_1h > found.cache_write
+        ):
             raise ValueError(f"this usage has parts larger than their whole: {found}")
         return found
 
@@ -92,8 +105,9 @@ class Turn:
 class Ledger:
     """Every model call of a session, of either API.
 
-    `prices` is the project's table unless given, `model` the model of calls that name none. A call of a model without
-    a price is metered all the same; its money is missing (NaN in the frame), and never zero.
+    `prices` is the project's table unless given, `model` the model of calls that name none. A call
+    of a model without a price is metered all the same; its money is missing (NaN in the frame), and
+    never zero.
     """
 
     def __init__(self, prices: Prices | None = None, *, model: str | None = None):
@@ -112,8 +126,9 @@ class Ledger:
     ) -> Turn:
         """Adds a model call: its `usage` as the vendor reports it (see `Usage.read`), or a `Usage`.
 
-        `result_tokens` are those of the tool results that the call's answer asked for; they are often known only
-        later, so they may be set on the turn that this returns. `tags` become columns of the frame.
+        `result_tokens` are those of the tool results that the call's answer asked for; they are
+        often known only later, so they may be set on the turn that this returns. `tags` become
+        columns of the frame.
         """
         used = usage if isinstance(usage, Usage) else Usage.read(api, usage)
         model = model or self._model
@@ -140,7 +155,11 @@ class Ledger:
         """What all calls together cost, exactly. Raises `KeyError` if one of them has no price."""
         for turn in self.turns:
             if turn.money is None:
-                raise KeyError(str(self._prices[turn.model].model) if turn.model else "no price: a call named no model")
+                raise KeyError(
+                    str(self._prices[turn.model].model)
+                    if turn.model
+                    else "no price: a call named no model"
+                )
         return sum((turn.money for turn in self.turns), Decimal(0))
 
     def frame(self) -> "pandas.DataFrame":
@@ -152,7 +171,15 @@ class Ledger:
             used = turn.usage
             total += used.input
             money = float("nan") if turn.money is None else float(turn.money)
-            values = (number, turn.api, turn.model, used.input, used.cached_read, used.cache_write, used.output)
+            values = (
+                number,
+                turn.api,
+                turn.model,
+                used.input,
+                used.cached_read,
+                used.cache_write,
+                used.output,
+            )
             row = dict(zip(COLUMNS, (*values, turn.result_tokens, total, money), strict=True))
             rows.append(row | {name: value for name, value in turn.tags.items() if name not in row})
         return pd.DataFrame(rows, columns=None if rows else list(COLUMNS))

@@ -1,8 +1,8 @@
 """What stands where in a message list, for each API, so that nothing else has to know both formats.
 
-Messages are plain dicts as they go over the wire: Chat Completions for "openai", Messages for "anthropic". `fault`
-tells whether an API would accept a list of them, by the rules in `rules_openai.py` and `rules_anthropic.py`. The rest
-reads lists that are accepted.
+Messages are plain dicts as they go over the wire: Chat Completions for "openai", Messages for
+"anthropic". `fault` tells whether an API would accept a list of them, by the rules in
+`rules_openai.py` and `rules_anthropic.py`. The rest reads lists that are accepted.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,10 +15,12 @@ from .rules_openai import openai_fault
 APIS = ("openai", "anthropic")
 
 UNPARSED = "INVALID_JSON"
-"""Sole key of an Anthropic `input` that stands for arguments which are no JSON object, its value the text that came.
+"""Sole key of an Anthropic `input` that stands for arguments which are no JSON object, its value
+the text that came.
 
-The API takes only objects as `input`. Anthropic's page on fine-grained tool streaming advises this wrapping. No tool
-has a parameter of this name, so a call that is run by accident is refused, which one with `{}` might not be.
+The API takes only objects as `input`. Anthropic's page on fine-grained tool streaming advises this
+wrapping. No tool has a parameter of this name, so a call that is run by accident is refused, which
+one with `{}` might not be.
 """
 
 Message = Mapping[str, Any]
@@ -26,18 +28,24 @@ Message = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Call:
-    """A tool call that a model made. `arguments` is JSON text on OpenAI and an object on Anthropic, as it was sent."""
+    """A tool call that a model made. `arguments` is JSON text on OpenAI and an object on Anthropic,
+    as it was sent.
+    """
 
     id: str
     name: str
     arguments: str | dict[str, Any]
 
 
-def fault(api: str, messages: Sequence[Message], issued: Mapping[str, Sequence[Any]] | None = None) -> str | None:
-    """The first rule of `api` that `messages` break, naming the id at fault, or None if they are accepted.
+def fault(
+    api: str, messages: Sequence[Message], issued: Mapping[str, Sequence[Any]] | None = None
+) -> str | None:
+    """The first rule of `api` that `messages` break, naming the id at fault, or None if they are
+    accepted.
 
-    `issued` is what the model itself sent: for the id of each tool use, the thinking blocks of its message. With it,
-    thinking that was changed, dropped or added in the turn in progress is a fault too (Anthropic).
+    `issued` is what the model itself sent: for the id of each tool use, the thinking blocks of its
+    message. With it, thinking that was changed, dropped or added in the turn in progress is a fault
+    too (Anthropic).
     """
     _check(api)
     if not isinstance(messages, list | tuple) or not messages:
@@ -46,7 +54,9 @@ def fault(api: str, messages: Sequence[Message], issued: Mapping[str, Sequence[A
 
 
 def blocks(message: Message, kind: str | None = None) -> list[dict[str, Any]]:
-    """The content blocks of an Anthropic message, of one `kind` if given; a string counts as one text block."""
+    """The content blocks of an Anthropic message, of one `kind` if given; a string counts as one
+    text block.
+    """
     content = message.get("content")
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
@@ -59,7 +69,10 @@ def calls_of(api: str, message: Message) -> list[Call]:
     if message["role"] != "assistant":
         return []
     if api == "anthropic":
-        return [Call(block["id"], block["name"], block["input"]) for block in blocks(message, "tool_use")]
+        return [
+            Call(block["id"], block["name"], block["input"])
+            for block in blocks(message, "tool_use")
+        ]
     functions = [(call["id"], call["function"]) for call in message.get("tool_calls") or ()]
     return [Call(id, function["name"], function["arguments"]) for id, function in functions]
 
@@ -69,14 +82,18 @@ def answered(api: str, message: Message) -> list[str]:
     _check(api)
     if api == "openai":
         return [message["tool_call_id"]] if message["role"] == "tool" else []
-    return [block["tool_use_id"] for block in blocks(message, "tool_result")] if message["role"] == "user" else []
+    return (
+        [block["tool_use_id"] for block in blocks(message, "tool_result")]
+        if message["role"] == "user"
+        else []
+    )
 
 
 def turns(api: str, messages: Sequence[Message]) -> list[slice]:
     """Where each turn stands: one assistant message, with the messages that answer its calls.
 
-    What lies between turns (system prompts, questions, anything else) stands in none. On Anthropic, text that follows
-    the results in their message belongs to the turn.
+    What lies between turns (system prompts, questions, anything else) stands in none. On Anthropic,
+    text that follows the results in their message belongs to the turn.
     """
     _check(api)
     found, end = [], 0
@@ -84,7 +101,11 @@ def turns(api: str, messages: Sequence[Message]) -> list[slice]:
         if message["role"] != "assistant":
             continue
         end = start + 1
-        most = end + len(calls_of(api, message)) if api == "openai" else end + bool(calls_of(api, message))
+        most = (
+            end + len(calls_of(api, message))
+            if api == "openai"
+            else end + bool(calls_of(api, message))
+        )
         while end < min(most, len(messages)) and answered(api, messages[end]):
             end += 1
         found.append(slice(start, end))

@@ -1,7 +1,8 @@
-"""What to do first: drop, ref, shorten, then page. Each piece of advice carries what it saves, counted exactly.
+"""What to do first: drop, ref, shorten, then page. Each piece of advice carries what it saves,
+counted exactly.
 
-A field gets one piece of advice at most, so the savings add up. Advice about fields comes in order of saving; paging
-comes last, because how many rows fit a page depends on what is left of each row.
+A field gets one piece of advice at most, so the savings add up. Advice about fields comes in order
+of saving; paging comes last, because how many rows fit a page depends on what is left of each row.
 """
 
 import json
@@ -13,29 +14,44 @@ from toolresults.results.shape import TEXT_CAP, cut, describe_binary
 from toolresults.tokens import count_tokens
 
 LEAST_SHARE = 0.01
-"""Advice that saves less than this share of the whole is left out: it would hide the advice that matters."""
+"""Advice that saves less than this share of the whole is left out: it would hide the advice that
+matters.
+"""
 
 LEAST_TOKENS = 100
-"""Advice that saves fewer tokens than this is left out as well: one more call and its result cost as much."""
+"""Advice that saves fewer tokens than this is left out as well: one more call and its result cost
+as much.
+"""
 
 CONSTANT_ROWS = 5
-"""Fewest rows before "the same in every row" is taken for a property of the field, and not for chance."""
+"""Fewest rows before "the same in every row" is taken for a property of the field, and not for
+chance.
+"""
 
 MOSTLY_EMPTY = 0.5
-"""Share of rows from which an empty value is worth leaving out: the model takes "not there" for "none" just as well."""
+"""Share of rows from which an empty value is worth leaving out: the model takes "not there" for
+"none" just as well.
+"""
 
 REF_CHARS = 2_000
-"""A text above this many characters is huge, and becomes a ref: it is more than one window of `get_order_payload`."""
+"""A text above this many characters is huge, and becomes a ref: it is more than one window of
+`get_order_payload`.
+"""
 
 OPAQUE_CHARS = 100
-"""ASCII without a space for this long (base64, hashes, tokens, signed links) is not for reading: a part of it is worth
-nothing, so it is not cut but becomes a ref. An ordinary link, or two UUIDs, are shorter."""
+"""ASCII without a space for this long (base64, hashes, tokens, signed links) is not for reading: a
+part of it is worth nothing, so it is not cut but becomes a ref. An ordinary link, or two UUIDs, are
+shorter."""
 
 NESTED_CHARS = 500
-"""A nested value above this many characters a row, on average, is a result of its own: seven concise rows' worth."""
+"""A nested value above this many characters a row, on average, is a result of its own: seven
+concise rows' worth.
+"""
 
 SAMPLE = 50
-"""Long values looked at to tell what kind of text a field holds. What a change saves is counted over all of them."""
+"""Long values looked at to tell what kind of text a field holds. What a change saves is counted
+over all of them.
+"""
 
 REF = "ref_000123"
 """What a ref is taken to look like, and so to cost."""
@@ -46,7 +62,9 @@ GONE = object()
 
 @dataclass(frozen=True)
 class Advice:
-    """One thing to do. `saves` is in tokens, None for advice that moves rows to later calls instead of saving them."""
+    """One thing to do. `saves` is in tokens, None for advice that moves rows to later calls instead
+    of saving them.
+    """
 
     action: str  # compact, drop, ref, shorten, page, filter
     field: str | None
@@ -54,15 +72,21 @@ class Advice:
     saves: int | None = None
     key: tuple[str, bool] | None = None  # `Field.id`
     change: Callable[[object], object] | None = None  # does it to one value
-    texts: list[str | None] | None = None  # the field's values afterwards, as JSON; None where it is left out
+    texts: list[str | None] | None = (
+        None  # the field's values afterwards, as JSON; None where it is left out
+    )
 
 
 def advise_fields(fields: list[Field], rows: int, total: int, encoding: str) -> list[Advice]:
-    """What to do about each field, where that saves enough of *total* tokens; the largest saving first."""
+    """What to do about each field, where that saves enough of *total* tokens; the largest saving
+    first.
+    """
     least = max(LEAST_TOKENS, LEAST_SHARE * total)
     first: dict[int, Field] = {}  # by hash of all values: the field that others repeat
     result = []
-    for field in sorted(fields, key=lambda field: len(field.key)):  # of two equal fields, the shorter name stays
+    for field in sorted(
+        fields, key=lambda field: len(field.key)
+    ):  # of two equal fields, the shorter name stays
         full = len(field.texts) == rows > 1
         twin = first.setdefault(hash(tuple(field.texts)), field) if full else field
         if field.tokens < least:
@@ -70,11 +94,15 @@ def advise_fields(fields: list[Field], rows: int, total: int, encoding: str) -> 
         repeats = twin.name if twin is not field and twin.texts == field.texts else None
         advice = _drop(field, rows, repeats) or _shrink(field)
         if advice:
-            texts = [None if value is GONE else dump(value) for value in map(advice.change, field.values)]
+            texts = [
+                None if value is GONE else dump(value) for value in map(advice.change, field.values)
+            ]
             kept = [text for text in texts if text is not None]
             saves = field.tokens - count_tokens(side_by_side(field.prefix, kept), encoding)
             if saves >= least:
-                result.append(replace(advice, field=field.name, saves=saves, key=field.id, texts=texts))
+                result.append(
+                    replace(advice, field=field.name, saves=saves, key=field.id, texts=texts)
+                )
     return sorted(result, key=lambda advice: -advice.saves)
 
 
@@ -87,13 +115,22 @@ def _drop(field: Field, rows: int, repeats: str | None) -> Advice | None:
     if repeats:
         return Advice("drop", None, f"repeats {repeats} in every row", change=_gone)
     if field.empty >= MOSTLY_EMPTY * there:
-        return Advice("drop", None, f"leave it out where it is empty ({field.empty / there:.0%})", change=_if_full)
+        return Advice(
+            "drop",
+            None,
+            f"leave it out where it is empty ({field.empty / there:.0%})",
+            change=_if_full,
+        )
     return None
 
 
 def _shrink(field: Field) -> Advice | None:
     texts = [value for value in field.values if isinstance(value, str)]
-    nested = [t for t, value in zip(field.texts, field.values, strict=True) if isinstance(value, dict | list)]
+    nested = [
+        t
+        for t, value in zip(field.texts, field.values, strict=True)
+        if isinstance(value, dict | list)
+    ]
     if len(nested) > len(texts):
         mean = sum(map(len, nested)) // len(nested)
         if mean < NESTED_CHARS:

@@ -1,9 +1,11 @@
-"""From a file to values: decode it, then parse it as JSON, JSON Lines, or JSON texts one after another.
+"""From a file to values: decode it, then parse it as JSON, JSON Lines, or JSON texts one after
+another.
 
     text, size = read_text("orders.json")
     document = parse(text, "orders.json")     # document.values, document.warnings
 
-Every fault is an `InputError` whose message is one line that says what to do next. No message quotes the file.
+Every fault is an `InputError` whose message is one line that says what to do next. No message
+quotes the file.
 """
 
 import codecs
@@ -14,7 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 MAX_BYTES = 500_000_000
-"""Largest file that is read: its parsed values take about ten times as much memory, which a laptop still has."""
+"""Largest file that is read: its parsed values take about ten times as much memory, which a laptop
+still has.
+"""
 
 # The UTF-32 mark of little-endian machines begins with the UTF-16 one: longest first.
 _MARKS = (
@@ -45,7 +49,9 @@ _SPACE = " \t\n\r\x1e\ufeff"  # JSON's white space, the record separator of RFC 
 
 
 class InputError(ValueError):
-    """A file that cannot be read or understood; the message is one line for the person who gave it."""
+    """A file that cannot be read or understood; the message is one line for the person who gave
+    it.
+    """
 
 
 @dataclass
@@ -59,14 +65,17 @@ class Document:
 def read_text(source: str, *, is_json: bool = False) -> tuple[str, int]:
     """The text of the file *source* (`-`: standard input) and its size in bytes.
 
-    UTF-8 is expected; a byte-order mark says otherwise. So do the zero bytes of UTF-16 and UTF-32 where the text
-    *is_json*, and begins with two ASCII characters therefore (RFC 4627, section 3). Raises `InputError`.
+    UTF-8 is expected; a byte-order mark says otherwise. So do the zero bytes of UTF-16 and UTF-32
+    where the text *is_json*, and begins with two ASCII characters therefore (RFC 4627, section 3).
+    Raises `InputError`.
     """
     name = "standard input" if source == "-" else _shown(source)
     data = _read_bytes(source, name)
     for magic, kind in _PACKED:
         if data.startswith(magic):
-            raise InputError(f"{name} is a {kind} file: unpack it (or export it as JSON) and give the text inside")
+            raise InputError(
+                f"{name} is a {kind} file: unpack it (or export it as JSON) and give the text inside"
+            )
     encoding = next((codec for mark, codec in _MARKS if data.startswith(mark)), None)
     encoding = encoding or (json.detect_encoding(data) if is_json else "utf-8")
     try:
@@ -85,7 +94,9 @@ def _read_bytes(source: str, name: str) -> bytes:
             raise InputError("standard input is closed: name a file, or pipe the text in")
         return sys.stdin.buffer.read()
     if not source:
-        raise InputError("there is no file with an empty name: name a file, or give - for standard input")
+        raise InputError(
+            "there is no file with an empty name: name a file, or give - for standard input"
+        )
     path = Path(source)
     try:
         if path.is_dir():
@@ -96,7 +107,9 @@ def _read_bytes(source: str, name: str) -> bytes:
             )
         return path.read_bytes()
     except FileNotFoundError:
-        raise InputError(f"{name} does not exist: check the path (this folder is {_shown(os.getcwd())})") from None
+        raise InputError(
+            f"{name} does not exist: check the path (this folder is {_shown(os.getcwd())})"
+        ) from None
     except OSError as error:
         raise InputError(f"{name} cannot be read: {error.strerror or error}") from None
     except ValueError as error:
@@ -113,16 +126,22 @@ def _shown(path: str) -> str:
 
 
 def parse(text: str, name: str) -> Document:
-    """Every JSON value in *text*, with a warning for what is not quite JSON. Raises `InputError`."""
+    """Every JSON value in *text*, with a warning for what is not quite JSON. Raises
+    `InputError`.
+    """
     if not text.strip(_SPACE):
         raise InputError(f"{_shown(name)} is empty: save what the tool returned and try again")
     try:
         return _parse(text, name)
     except RecursionError:
-        raise InputError(f"{_shown(name)} is nested too deeply to be a tool result: flatten it first") from None
+        raise InputError(
+            f"{_shown(name)} is nested too deeply to be a tool result: flatten it first"
+        ) from None
     except InputError:
         raise
-    except ValueError:  # an integer that Python refuses to read; seeing each one is slower, so it is done only now
+    except (
+        ValueError
+    ):  # an integer that Python refuses to read; seeing each one is slower, so it is done only now
         return _parse(text, name, long_integers=True)
 
 
@@ -148,7 +167,9 @@ def _parse(text: str, name: str, long_integers: bool = False) -> Document:
         return digits
 
     options = {"parse_int": integer} if long_integers else {}
-    decoder = json.JSONDecoder(object_pairs_hook=pairs, parse_constant=constant, parse_float=number, **options)
+    decoder = json.JSONDecoder(
+        object_pairs_hook=pairs, parse_constant=constant, parse_float=number, **options
+    )
     values, position, a_line_each = [], _skip(text, 0), True
     while position < len(text):
         start = position
@@ -161,7 +182,9 @@ def _parse(text: str, name: str, long_integers: bool = False) -> Document:
         a_line_each = a_line_each and text.find("\n", start, position) < 0
         position = _skip(text, position)
     warnings = [
-        f"{what}, {'once' if n == 1 else f'{n:,} times'}: {_ODDITIES[what]}" for what, n in oddities.items() if n
+        f"{what}, {'once' if n == 1 else f'{n:,} times'}: {_ODDITIES[what]}"
+        for what, n in oddities.items()
+        if n
     ]
     return Document(values, warnings)
 
@@ -175,11 +198,14 @@ def _skip(text: str, position: int) -> int:
 def _error_in_line(text: str, start: int) -> json.JSONDecodeError | None:
     """What is wrong with the line at *start* of JSON Lines, None where the text is not that.
 
-    A line that breaks off is read on into the next ones, and the fault then found is lines away from the cause.
+    A line that breaks off is read on into the next ones, and the fault then found is lines away
+    from the cause.
     """
     end = text.find("\n", start)
     line, rest = text[start:end].rstrip(_SPACE), text[end:].lstrip(_SPACE)
-    if end < 0 or len(line) < 2:  # one that holds nothing but a bracket opens an ordinary, indented value
+    if (
+        end < 0 or len(line) < 2
+    ):  # one that holds nothing but a bracket opens an ordinary, indented value
         return None
     try:  # the next line is whole in JSON Lines; one in the middle of a value is not
         json.loads(rest.partition("\n")[0])
@@ -202,4 +228,6 @@ def _not_json(error: json.JSONDecodeError, name: str, before: int) -> InputError
             f"{_shown(name)} is not JSON ({place}: {reason}): give a JSON list or object, or one JSON value a line"
         )
     done = f" after {before:,} good value{'s' * (before > 1)}" if before else ""
-    return InputError(f"{_shown(name)} stops being JSON at {place}{done} ({reason}): mend or remove that part")
+    return InputError(
+        f"{_shown(name)} stops being JSON at {place}{done} ({reason}): mend or remove that part"
+    )

@@ -1,8 +1,8 @@
 """What weighs: the whole text in each encoding, each row, each field.
 
-A field is weighed by putting its keys and values from all rows side by side, `"status":"paid","status":"paid",…`,
-and counting that text once. Its neighbours are the same as in the rows, so the weights add up to the whole but for
-the braces between rows.
+A field is weighed by putting its keys and values from all rows side by side,
+`"status":"paid","status":"paid",…`, and counting that text once. Its neighbours are the same as in
+the rows, so the weights add up to the whole but for the braces between rows.
 """
 
 import json
@@ -15,14 +15,20 @@ from itertools import accumulate
 from toolresults.tokens import count_many, count_tokens, estimate_tokens, repair
 
 NAME_CHARS = 60
-"""A field name longer than this is cut in the report: a name that long is data, and may be secret."""
+"""A field name longer than this is cut in the report: a name that long is data, and may be
+secret.
+"""
 
 NESTED_SHARE = 0.5
-"""A nested path is followed while it holds this share of its field: below that, no one part is to blame."""
+"""A nested path is followed while it holds this share of its field: below that, no one part is to
+blame.
+"""
 
 EMPTY = ("null", '""', "[]", "{}")
 
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")).encode
+_encode = json.JSONEncoder(
+    ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
+).encode
 _quick = {
     str: json.encoder.encode_basestring,
     int: int.__repr__,
@@ -33,13 +39,17 @@ _quick = {
 
 
 def dump(value: object) -> str:
-    """`to_json` for values that came out of a JSON parser: the same text, without its walk over every value."""
+    """`to_json` for values that came out of a JSON parser: the same text, without its walk over
+    every value.
+    """
     return (_quick.get(type(value)) or _encode)(value)
 
 
 @dataclass(frozen=True)
 class Text:
-    """A text's size in every unit. `tokens` is exact, by encoding; the estimate is characters ÷ 4."""
+    """A text's size in every unit. `tokens` is exact, by encoding; the estimate is characters ÷
+    4.
+    """
 
     characters: int
     bytes: int
@@ -47,7 +57,9 @@ class Text:
     estimate: int
 
     def error_percent(self, encoding: str) -> float | None:
-        """How far the estimate is from the exact count, in percent of it: negative where it is too low."""
+        """How far the estimate is from the exact count, in percent of it: negative where it is too
+        low.
+        """
         exact = self.tokens[encoding]
         return round(100 * (self.estimate - exact) / exact, 1) if exact else None
 
@@ -60,8 +72,8 @@ class Text:
 
 @dataclass
 class Field:
-    """A top-level field over all rows. `values`, and their JSON in `texts`, are in row order, without the rows that
-    lack the field."""
+    """A top-level field over all rows. `values`, and their JSON in `texts`, are in row order,
+    without the rows that lack the field."""
 
     key: str
     named: bool  # a key of objects; otherwise a position in lists, or "(value)" for rows that are neither
@@ -101,7 +113,9 @@ class Field:
 
 def shown(name: str) -> str:
     """A field name that is safe to print: no control characters, at most `NAME_CHARS`."""
-    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name[: NAME_CHARS + 1])
+    text = "".join(
+        c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in name[: NAME_CHARS + 1]
+    )
     return text if len(text) <= NAME_CHARS else text[: NAME_CHARS - 1] + "…"
 
 
@@ -114,16 +128,24 @@ def fields_of(rows: list) -> list[Field]:
             if (column := columns.get((key, named))) is None:
                 column = columns[key, named] = []
             column.append(value)
-    return [Field(*key, values, [dump(value) for value in values]) for key, values in columns.items()]
+    return [
+        Field(*key, values, [dump(value) for value in values]) for key, values in columns.items()
+    ]
 
 
 def _unnamed(row: object) -> list[tuple[str, object]]:
-    return [(f"[{i}]", value) for i, value in enumerate(row)] if isinstance(row, list) else [("(value)", row)]
+    return (
+        [(f"[{i}]", value) for i, value in enumerate(row)]
+        if isinstance(row, list)
+        else [("(value)", row)]
+    )
 
 
 def weigh(fields: list[Field], encoding: str) -> list[Field]:
     """The fields with their exact tokens, heaviest first."""
-    for field, tokens in zip(fields, count_many((field.text() for field in fields), encoding), strict=True):
+    for field, tokens in zip(
+        fields, count_many((field.text() for field in fields), encoding), strict=True
+    ):
         field.tokens = tokens
     return sorted(fields, key=lambda field: -field.tokens)
 
@@ -134,10 +156,12 @@ def side_by_side(prefix: str, texts: list[str]) -> str:
 
 
 def row_texts(rows: list, fields: list[Field], changed: dict | None = None) -> list[str]:
-    """Each row as compact JSON, put together from the fields' texts. `changed` gives other texts, by a field's `id`;
-    None among them leaves the field out of that row."""
+    """Each row as compact JSON, put together from the fields' texts. `changed` gives other texts,
+    by a field's `id`; None among them leaves the field out of that row."""
     texts = {field.id: (changed or {}).get(field.id, field.texts) for field in fields}
-    streams = {key: (f"{dump(key[0])}:" if key[1] else "", iter(column)) for key, column in texts.items()}
+    streams = {
+        key: (f"{dump(key[0])}:" if key[1] else "", iter(column)) for key, column in texts.items()
+    }
     result = []
     for row in rows:
         named = isinstance(row, dict)
@@ -148,7 +172,13 @@ def row_texts(rows: list, fields: list[Field], changed: dict | None = None) -> l
             if text is not None:
                 parts.append(prefix + text)
         inside = ",".join(parts)
-        result.append(f"{{{inside}}}" if named else f"[{inside}]" if isinstance(row, list) else inside or "null")
+        result.append(
+            f"{{{inside}}}"
+            if named
+            else f"[{inside}]"
+            if isinstance(row, list)
+            else inside or "null"
+        )
     return result
 
 
@@ -171,16 +201,22 @@ def find_heaviest(field: Field, encoding: str) -> None:
 def row_tokens(texts: list[str], encoding: str) -> list[int]:
     """Tokens that each row adds to a JSON list.
 
-    The list is split after `{"`, where a tokenizer parts punctuation from the first key's letter, so that the parts add
-    up to the whole; split after `,`, each row would seem a token dearer. Close, not exact, for rows of another shape.
+    The list is split after `{"`, where a tokenizer parts punctuation from the first key's letter,
+    so that the parts add up to the whole; split after `,`, each row would seem a token dearer.
+    Close, not exact, for rows of another shape.
     """
     named = [text.startswith('{"') for text in texts]
-    parts = [text[2:] + ',{"' if is_named else text + "," for text, is_named in zip(texts, named, strict=True)]
+    parts = [
+        text[2:] + ',{"' if is_named else text + ","
+        for text, is_named in zip(texts, named, strict=True)
+    ]
     return count_many(parts, encoding)
 
 
 def rows_that_fit(texts: list[str], tokens: list[int], budget: int, encoding: str) -> int:
-    """How many of the first rows fit *budget* as one compact JSON list: exact, counted on the final text."""
+    """How many of the first rows fit *budget* as one compact JSON list: exact, counted on the final
+    text.
+    """
 
     def fits(n: int) -> bool:
         return count_tokens(f"[{','.join(texts[:n])}]", encoding) <= budget
@@ -194,7 +230,9 @@ def rows_that_fit(texts: list[str], tokens: list[int], budget: int, encoding: st
 
 
 def pages(tokens: list[int], budget: int) -> int:
-    """How many pages the rows need if each takes as many as fit *budget*; a row above it has a page of its own."""
+    """How many pages the rows need if each takes as many as fit *budget*; a row above it has a page
+    of its own.
+    """
     count, used = 0, budget
     for n in tokens:
         if used + n > budget:

@@ -78,7 +78,9 @@ class Report:
         return round(100 * tokens / self.tokens, 1) if self.tokens else 0.0
 
     def saves_percent(self, one: Advice) -> float | None:
-        """What *one* piece of advice saves, in percent of compact JSON; "compact" itself of the text as written."""
+        """What *one* piece of advice saves, in percent of compact JSON; "compact" itself of the
+        text as written.
+        """
         if one.saves is None:
             return None
         if one.action == "compact":
@@ -104,7 +106,11 @@ class Report:
             "outside_rows_tokens": self.outside,
             "rows_that_fit": self.rows_that_fit,
             "pages": self.pages,
-            "row_tokens": {"min": min(each), "median": statistics.median_low(each), "max": max(each)},
+            "row_tokens": {
+                "min": min(each),
+                "median": statistics.median_low(each),
+                "max": max(each),
+            },
             "fields": [
                 {
                     "name": field.name,
@@ -133,12 +139,14 @@ class Report:
         }
 
 
-def audit_file(source: str, *, budget: int = 25_000, rows: str | None = None, cold: bool = False) -> Report:
+def audit_file(
+    source: str, *, budget: int = 25_000, rows: str | None = None, cold: bool = False
+) -> Report:
     """Audit the file *source* (`-`: standard input).
 
-    `budget` is in tokens; `rows` is the path of the list to take, where the longest is the wrong one; `cold` says that
-    this process has counted nothing yet, and that a second one should help. Raises `InputError`, with a message of
-    one line, for a file that cannot be used.
+    `budget` is in tokens; `rows` is the path of the list to take, where the longest is the wrong
+    one; `cold` says that this process has counted nothing yet, and that a second one should help.
+    Raises `InputError`, with a message of one line, for a file that cannot be used.
     """
     with Helper(ENCODINGS[1:], start=cold) as helper:
         text, size = read_text(source, is_json=True)
@@ -146,7 +154,9 @@ def audit_file(source: str, *, budget: int = 25_000, rows: str | None = None, co
         try:
             return _audit(find_rows(text, size, name, rows), name, budget, helper)
         except RecursionError:
-            raise InputError(f"{name} is nested too deeply to be a tool result: flatten it first") from None
+            raise InputError(
+                f"{name} is nested too deeply to be a tool result: flatten it first"
+            ) from None
 
 
 def _audit(found: Rows, name: str, budget: int, helper: Helper) -> Report:

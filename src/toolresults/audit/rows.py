@@ -1,7 +1,8 @@
 """Which part of a document are the rows?
 
-A tool result is seldom a bare list: the rows sit under `data` or `items`, in a map from id to object, or as JSON text
-inside an MCP result. `find_rows` looks for the longest list of objects, and says where it was.
+A tool result is seldom a bare list: the rows sit under `data` or `items`, in a map from id to
+object, or as JSON text inside an MCP result. `find_rows` looks for the longest list of objects, and
+says where it was.
 """
 
 from dataclasses import dataclass, field
@@ -10,7 +11,9 @@ from toolresults.audit.load import Document, InputError, parse
 from toolresults.audit.measure import shown
 
 MAP_ENTRIES = 10
-"""Fewest entries for an object whose values are all objects to be taken for a map of rows, not for one record."""
+"""Fewest entries for an object whose values are all objects to be taken for a map of rows, not for
+one record.
+"""
 
 Path = tuple[str | int, ...]
 
@@ -25,14 +28,22 @@ class Rows:
     rows: list
     path: str  # "$.data"; "$" is the whole document
     kind: str  # json, json lines, mcp, json text
-    others: list[tuple[str, int]] = field(default_factory=list)  # other lists of objects: path, length
+    others: list[tuple[str, int]] = field(
+        default_factory=list
+    )  # other lists of objects: path, length
     warnings: list[str] = field(default_factory=list)
 
 
 def find_rows(text: str, size: int, name: str, wanted: str | None = None) -> Rows:
-    """The rows in *text*. `wanted` is the path of a list to take instead of the longest. Raises `InputError`."""
+    """The rows in *text*. `wanted` is the path of a list to take instead of the longest. Raises
+    `InputError`.
+    """
     document = parse(text, name)
-    kind, value = ("json", document.values[0]) if len(document.values) == 1 else ("json lines", document.values)
+    kind, value = (
+        ("json", document.values[0])
+        if len(document.values) == 1
+        else ("json lines", document.values)
+    )
     found = Rows(text, size, value, [], "$", kind, warnings=document.warnings)
     _unwrap(found)
     candidates = _candidates(found.document)
@@ -43,7 +54,9 @@ def find_rows(text: str, size: int, name: str, wanted: str | None = None) -> Row
             raise InputError(f"no list of objects at {wanted[:80]}: there is {there}")
     else:  # the first of the longest: candidates come outermost first
         path = max(candidates, key=lambda path: len(candidates[path]), default=None)
-        found.others = sorted(((p, len(r)) for p, r in candidates.items() if p != path), key=lambda x: -x[1])[:3]
+        found.others = sorted(
+            ((p, len(r)) for p, r in candidates.items() if p != path), key=lambda x: -x[1]
+        )[:3]
     if path:
         found.path, found.rows = path, candidates[path]
     elif isinstance(found.document, list):
@@ -60,8 +73,14 @@ def _unwrap(found: Rows) -> None:
         value = value["result"]
     structured = isinstance(value, dict) and value.get("structuredContent") is not None
     blocks = value.get("content") if isinstance(value, dict) else value
-    if isinstance(blocks, list) and blocks and all(isinstance(b, dict) and "type" in b for b in blocks):
-        texts = [b["text"] for b in blocks if b["type"] == "text" and isinstance(b.get("text"), str)]
+    if (
+        isinstance(blocks, list)
+        and blocks
+        and all(isinstance(b, dict) and "type" in b for b in blocks)
+    ):
+        texts = [
+            b["text"] for b in blocks if b["type"] == "text" and isinstance(b.get("text"), str)
+        ]
         kind = "mcp"
     elif isinstance(value, str):
         texts, kind = [value], "json text"
@@ -82,10 +101,14 @@ def _unwrap(found: Rows) -> None:
     found.text, found.kind = "\n".join(texts), kind
     found.document = values[0] if len(values) == 1 else values
     if structured:
-        found.warnings.append("structuredContent is there beside the text: a host that sends both pays twice")
+        found.warnings.append(
+            "structuredContent is there beside the text: a host that sends both pays twice"
+        )
     other = len(blocks) - len(texts) if kind == "mcp" else 0
     if other:
-        found.warnings.append(f"{other:,} content block{'s' * (other > 1)} without text (images, links) not counted")
+        found.warnings.append(
+            f"{other:,} content block{'s' * (other > 1)} without text (images, links) not counted"
+        )
 
 
 def _inner(text: str) -> Document | None:
@@ -121,5 +144,6 @@ def _candidates(document: object) -> dict[str, list]:
 
 def _holds_rows(value: object) -> bool:
     return isinstance(value, dict) and any(
-        isinstance(item, list) and len(item) > 1 and isinstance(item[0], dict) for item in value.values()
+        isinstance(item, list) and len(item) > 1 and isinstance(item[0], dict)
+        for item in value.values()
     )

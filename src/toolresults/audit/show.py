@@ -27,7 +27,14 @@ def show(report: Report, file: TextIO) -> None:
     """Print *report* to *file*. No value of the audited file is shown, only names of fields."""
     console = Console(file=file, highlight=False, markup=False, emoji=False, soft_wrap=False)
     if not console.is_terminal:
-        console = Console(file=file, highlight=False, markup=False, emoji=False, width=PIPE_WIDTH, color_system=None)
+        console = Console(
+            file=file,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            width=PIPE_WIDTH,
+            color_system=None,
+        )
     _head(report, console)
     _sizes(report, console)
     _fields(report, console)
@@ -36,8 +43,14 @@ def show(report: Report, file: TextIO) -> None:
 
 def _head(report: Report, console: Console) -> None:
     found = report.found
-    console.print(Styled(report.file if report.file.isprintable() else shown(report.file), style="bold"))
-    kind = {"json lines": "JSON Lines", "mcp": "the text of an MCP result", "json text": "JSON inside a string"}
+    console.print(
+        Styled(report.file if report.file.isprintable() else shown(report.file), style="bold")
+    )
+    kind = {
+        "json lines": "JSON Lines",
+        "mcp": "the text of an MCP result",
+        "json text": "JSON inside a string",
+    }
     rows = len(found.rows)
     line = f"{rows:,} row{'s' * (rows != 1)} at {found.path}, {kind.get(found.kind, 'JSON')}"
     console.print(line)
@@ -58,13 +71,22 @@ def _sizes(report: Report, console: Console) -> None:
     table.add_row("estimate (÷ 4)", *(f"{text.estimate:,}" for text in pair))
     errors = (text.error_percent(ENCODING) for text in pair)
     table.add_row("its error", *("" if error is None else f"{error:+.1f}%" for error in errors))
-    table.add_row(f"budgets of {report.budget:,}", *(f"{t.tokens[ENCODING] / report.budget:,.1f}" for t in pair))
+    table.add_row(
+        f"budgets of {report.budget:,}",
+        *(f"{t.tokens[ENCODING] / report.budget:,.1f}" for t in pair),
+    )
     console.print(table)
     if len(report.found.rows) > 1:
         console.print(_rows(report))
     if report.outside >= OUTSIDE_SHARE * report.tokens and report.outside > 100:
-        hint = f": audit {shown(report.found.others[0][0])} too, with --rows" if report.found.others else ""
-        console.print(f"Outside the rows: {report.outside:,} tokens ({report.percent(report.outside):.0f}%){hint}.")
+        hint = (
+            f": audit {shown(report.found.others[0][0])} too, with --rows"
+            if report.found.others
+            else ""
+        )
+        console.print(
+            f"Outside the rows: {report.outside:,} tokens ({report.percent(report.outside):.0f}%){hint}."
+        )
 
 
 def _rows(report: Report) -> str:
@@ -90,7 +112,11 @@ def _fields(report: Report, console: Console) -> None:
     for field in report.fields[:TOP_FIELDS]:
         there, empty = len(field.texts) / rows, field.empty / len(field.texts)
         table.add_row(
-            field.name, f"{field.tokens:,}", f"{report.percent(field.tokens):.1f}%", _share(there), _share(empty)
+            field.name,
+            f"{field.tokens:,}",
+            f"{report.percent(field.tokens):.1f}%",
+            _share(there),
+            _share(empty),
         )
         if field.heaviest:
             share = f"{report.percent(field.heaviest_tokens):.1f}%"
@@ -99,7 +125,9 @@ def _fields(report: Report, console: Console) -> None:
     rest = report.fields[TOP_FIELDS:]
     if rest:
         tokens = sum(field.tokens for field in rest)
-        console.print(f"and {len(rest):,} lighter fields, {tokens:,} tokens ({report.percent(tokens):.1f}%)")
+        console.print(
+            f"and {len(rest):,} lighter fields, {tokens:,} tokens ({report.percent(tokens):.1f}%)"
+        )
 
 
 def _share(part: float) -> str:
@@ -115,19 +143,31 @@ def _advice(report: Report, console: Console) -> None:
         return
     console.print(Styled("You could still save:" if fits else "What to do first:", style="bold"))
     for number, one in enumerate(report.advice, 1):
-        saves = "" if one.saves is None else f"  saves {one.saves:,} tokens ({report.saves_percent(one):.0f}%)"
-        title = Styled(f"{number}. ").append(one.action, style="bold cyan").append(f" {one.field or ''}".rstrip())
+        saves = (
+            ""
+            if one.saves is None
+            else f"  saves {one.saves:,} tokens ({report.saves_percent(one):.0f}%)"
+        )
+        title = (
+            Styled(f"{number}. ")
+            .append(one.action, style="bold cyan")
+            .append(f" {one.field or ''}".rstrip())
+        )
         console.print(title.append(saves, style="green"))
         console.print(indent(fill(one.reason, console.width - 3), "   "))
     if any(one.change for one in report.advice):
         after = report.after
-        rows = f", {after['rows_that_fit']:,} rows to a budget" if len(report.found.rows) > 1 else ""
+        rows = (
+            f", {after['rows_that_fit']:,} rows to a budget" if len(report.found.rows) > 1 else ""
+        )
         share = f"{report.percent(after['tokens']):.0f}%"
         console.print(f"With the fields done: {after['tokens']:,} tokens ({share}){rows}.")
 
 
 def _table(console: Console, first: str, *others: str) -> Table:
-    table = Table(box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False, padding=(0, 2, 0, 0))
+    table = Table(
+        box=SIMPLE_HEAD if console.is_terminal else None, pad_edge=False, padding=(0, 2, 0, 0)
+    )
     table.add_column(first, overflow="fold", max_width=40)
     for name in others:
         table.add_column(name, justify="right", no_wrap=True)

@@ -1,7 +1,8 @@
 """Exact counts in several encodings at once.
 
-A vocabulary takes up to a second to load, and loading holds Python's lock, so threads do not help. All encodings
-but the first are therefore counted by a second process, which loads them while this one reads and weighs the file.
+A vocabulary takes up to a second to load, and loading holds Python's lock, so threads do not help.
+All encodings but the first are therefore counted by a second process, which loads them while this
+one reads and weighs the file.
 """
 
 import subprocess
@@ -17,7 +18,8 @@ _SEPARATOR = "\0"  # stands in neither of the texts that are counted: JSON escap
 class Helper:
     """A second Python that counts texts. Use it as a context manager: it never outlives the block.
 
-    With `start=False` this process counts, which is quicker once it has loaded the vocabularies itself.
+    With `start=False` this process counts, which is quicker once it has loaded the vocabularies
+    itself.
     """
 
     def __init__(self, encodings: Sequence[str], start: bool = True) -> None:
@@ -40,7 +42,9 @@ class Helper:
         return self
 
     def send(self, texts: list[str]) -> None:
-        """Hand over the texts, and return at once: a thread writes them, since the reader is still loading."""
+        """Hand over the texts, and return at once: a thread writes them, since the reader is still
+        loading.
+        """
         self._texts = texts
         if self._process:
             self._writer = threading.Thread(target=self._write, daemon=True)
@@ -48,7 +52,9 @@ class Helper:
 
     def _write(self) -> None:
         try:
-            self._process.stdin.write(_SEPARATOR.join(repair(text) for text in self._texts).encode("utf-8"))
+            self._process.stdin.write(
+                _SEPARATOR.join(repair(text) for text in self._texts).encode("utf-8")
+            )
             self._process.stdin.close()
         except (OSError, ValueError):  # it has gone, or the block was left: `counts` sees that
             self._process.kill()
@@ -60,7 +66,9 @@ class Helper:
             self._writer.join()
             if self._process.wait() == 0 and len(answer) == len(self._texts) * len(self.encodings):
                 numbers = iter([int(n) for n in answer])
-                return {encoding: [next(numbers) for _ in self._texts] for encoding in self.encodings}
+                return {
+                    encoding: [next(numbers) for _ in self._texts] for encoding in self.encodings
+                }
         return {encoding: count_many(self._texts, encoding) for encoding in self.encodings}
 
     def __exit__(self, *_: object) -> None:

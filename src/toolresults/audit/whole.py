@@ -9,24 +9,30 @@ from toolresults.audit.rows import Rows
 from toolresults.tokens import count_tokens
 
 MANY_PAGES = 5
-"""From here on an agent should ask a narrower question instead of reading on: five pages of 25,000 tokens already
-fill most of a context of 200,000."""
+"""From here on an agent should ask a narrower question instead of reading on: five pages of 25,000
+tokens already fill most of a context of 200,000."""
 
 FILTER_VALUES = range(2, 21)
-"""How many different values make a field a good filter: more than one, and few enough to list in a tool's schema."""
+"""How many different values make a field a good filter: more than one, and few enough to list in a
+tool's schema.
+"""
 
 MANY_FIELDS = 8
 """More fields than this in a row of a listing, and most are there because the table has them."""
 
 
 def advise_text(found: Rows, written: int, compact: int, encoding: str) -> list[Advice]:
-    """What the way the file is written costs: indents, spaces, and one escape for every character beyond ASCII."""
+    """What the way the file is written costs: indents, spaces, and one escape for every character
+    beyond ASCII.
+    """
     waste = written - compact
     if waste < max(LEAST_TOKENS, LEAST_SHARE * written):
         return []
     escapes = 0
     if "\\u" in found.text:
-        escapes = count_tokens(json.dumps(found.document, separators=(",", ":")), encoding) - compact
+        escapes = (
+            count_tokens(json.dumps(found.document, separators=(",", ":")), encoding) - compact
+        )
     if escapes >= LEAST_SHARE * compact:
         spaces = max(0, waste - escapes)
         reason = f"escapes like \\u00e9 cost {escapes:,} tokens, white space {spaces:,}: write UTF-8, compact"
@@ -38,13 +44,20 @@ def advise_text(found: Rows, written: int, compact: int, encoding: str) -> list[
 def advise_pages(
     found: Rows, fields: list[Field], advice: list[Advice], budget: int, encoding: str
 ) -> tuple[dict, list[Advice]]:
-    """What is left of the rows when *advice* is followed (see "after" in `report`), and what to do about that."""
+    """What is left of the rows when *advice* is followed (see "after" in `report`), and what to do
+    about that.
+    """
     changed = {one.key: one.texts for one in advice if one.texts}
     texts = row_texts(found.rows, fields, changed)
     each = row_tokens(texts, encoding)
     tokens = count_tokens(f"[{','.join(texts)}]", encoding)
     fit, count = rows_that_fit(texts, each, budget, encoding), pages(each, budget)
-    after = {"tokens": tokens, "budgets_filled": round(tokens / budget, 2), "rows_that_fit": fit, "pages": count}
+    after = {
+        "tokens": tokens,
+        "budgets_filled": round(tokens / budget, 2),
+        "rows_that_fit": fit,
+        "pages": count,
+    }
     left = [field for field in fields if any(changed.get(field.id, field.texts))]
     last = []
     a_row = sum(len(field.texts) for field in left) // max(1, len(texts))
@@ -61,7 +74,11 @@ def advise_pages(
         reason = "one record, and still over a budget: let the caller name the parts that it wants"
         last.append(Advice("filter", None, reason))
     if count > MANY_PAGES:
-        good = [f.name for f in left if len(f.texts) == len(texts) and len(set(f.texts)) in FILTER_VALUES]
+        good = [
+            f.name
+            for f in left
+            if len(f.texts) == len(texts) and len(set(f.texts)) in FILTER_VALUES
+        ]
         by = f" (by {', '.join(good[:3])}, say)" if good else ""
         reason = f"{count:,} pages are too many to read: take filters{by}, and answer totals with an aggregate"
         last.append(Advice("filter", None, reason))

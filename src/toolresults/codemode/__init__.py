@@ -1,1 +1,3 @@
-"""Code that a model wrote, run next to the data: sandboxes for Python and JavaScript, and a registry of functions."""
+"""Code that a model wrote, run next to the data: sandboxes for Python and JavaScript, and a
+registry of functions.
+"""

@@ -1,7 +1,7 @@
 """What the model sees of a run, and the tool that runs code: `execute(code)`.
 
-{"printed":"emea 0.031\\n","value":{"emea":0.031}}
-{"printed":"line 1\\nline 2…","error":"KeyError: 'ownr' (line 4: t['ownr'])","note":"printed cut: 900 of 7,105 …"}
+{"printed":"emea 0.031\\n","value":{"emea":0.031}} {"printed":"line 1\\nline 2…","error":"KeyError:
+'ownr' (line 4: t['ownr'])","note":"printed cut: 900 of 7,105 …"}
 """
 
 import inspect
@@ -30,22 +30,27 @@ EMPTY = "The code ran, but printed nothing and ended without a value."
 
 
 def render(run: Run, budget: int) -> str:
-    """One JSON object of at most `budget` exact tokens: `printed`, `value`, `error`, `note`, those that there are.
+    """One JSON object of at most `budget` exact tokens: `printed`, `value`, `error`, `note`, those
+    that there are.
 
-    If they do not fit, what was printed and the value are cut, to the same number of characters, the most that fit (a
-    value that is cut becomes the beginning of its JSON, as a text), then the error too. The note says what was cut, and
-    of a run that failed, that its calls are not undone.
+    If they do not fit, what was printed and the value are cut, to the same number of characters,
+    the most that fit (a value that is cut becomes the beginning of its JSON, as a text), then the
+    error too. The note says what was cut, and of a run that failed, that its calls are not undone.
     Raises `BudgetError` below `LEAST`.
     """
     if budget < LEAST:
-        raise BudgetError(f"a budget of {budget} tokens cannot hold the answer of a run: use at least {LEAST}")
+        raise BudgetError(
+            f"a budget of {budget} tokens cannot hold the answer of a run: use at least {LEAST}"
+        )
     # the beginning of a value that was too long is a text already
     value = run.value if isinstance(run.value, str) else to_json(run.value)
     texts = {"printed": run.printed, "value": value, "error": run.error or ""}
 
     def answer(chars: int, error_chars: int) -> str:
         most = {"printed": chars, "value": chars, "error": error_chars}
-        short = {name: cut(text, most[name]) for name, text in texts.items() if len(text) > most[name]}
+        short = {
+            name: cut(text, most[name]) for name, text in texts.items() if len(text) > most[name]
+        }
         shown = {}
         if run.printed:
             shown["printed"] = short.get("printed", run.printed)
@@ -53,7 +58,10 @@ def render(run: Run, budget: int) -> str:
             shown["value"] = short.get("value", run.value)
         if run.error:
             shown["error"] = short.get("error", run.error)
-        notes = [f"{name} cut: {len(text):,} of {len(texts[name]):,} characters shown." for name, text in short.items()]
+        notes = [
+            f"{name} cut: {len(text):,} of {len(texts[name]):,} characters shown."
+            for name, text in short.items()
+        ]
         if notes and run.stopped != "output":  # the error has said that already
             notes.append(ADVICE)
         if run.error and run.host_calls:
@@ -71,11 +79,15 @@ def render(run: Run, budget: int) -> str:
     )
 
 
-def execute_tool(sandbox: Sandbox, *, budget: int | None = None, name: str = "execute", about: str = "") -> Tool:
-    """A tool with one parameter, `code`, that runs it in `sandbox` and answers within `budget` tokens.
+def execute_tool(
+    sandbox: Sandbox, *, budget: int | None = None, name: str = "execute", about: str = ""
+) -> Tool:
+    """A tool with one parameter, `code`, that runs it in `sandbox` and answers within `budget`
+    tokens.
 
-    `budget` is half as much again as the code may print, by default, because JSON escapes what was printed. `about` is
-    added to the description, such as the stubs of a few functions. A run that failed or was stopped is an error result.
+    `budget` is half as much again as the code may print, by default, because JSON escapes what was
+    printed. `about` is added to the description, such as the stubs of a few functions. A run that
+    failed or was stopped is an error result.
     """
     budget = budget or max(sandbox.limits.output_tokens * 3 // 2, LEAST)
 

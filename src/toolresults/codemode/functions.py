@@ -3,8 +3,9 @@
     function = HostFunction(list_tasks, namespace="crm")
     function.call([], {"owner": "ana"})   # plain JSON values: what crosses the border, in both languages
 
-The sandbox grants nothing. A function checks its caller itself, whom the host bound to it and who is never an argument.
-Arguments are checked before the function runs, and what it raises is cleaned before the code sees it.
+The sandbox grants nothing. A function checks its caller itself, whom the host bound to it and who
+is never an argument. Arguments are checked before the function runs, and what it raises is cleaned
+before the code sees it.
 """
 
 import builtins
@@ -42,16 +43,23 @@ RESERVED = frozenset(
     DisposableStack Error FinalizationRegistry Infinity Intl Iterator JSON Map Math NaN Number Object Promise Proxy
     Reflect RegExp Set String SuppressedError Symbol Temporal WeakMap WeakRef WeakSet clearTimeout decodeURI
     decodeURIComponent encodeURI encodeURIComponent setTimeout""".split()
-) | frozenset(dir(builtins)).difference(("copyright", "credits", "license"))  # site's, for the prompt
-"""No namespace may be called so: modules that the sandbox of Python takes for its own (each was tried), and what either
-language calls its own."""
+) | frozenset(dir(builtins)).difference(
+    ("copyright", "credits", "license")
+)  # site's, for the prompt
+"""No namespace may be called so: modules that the sandbox of Python takes for its own (each was
+tried), and what either language calls its own."""
 
-# a path with two parts or more, of Unix or Windows, as tracebacks and OSError show it; a URL keeps its own
-_PATH = re.compile(r"(?<![\w:/.])(?:[A-Za-z]:)?(?:[\\/][\w.@+~-]+){2,}|~/[\w./-]+|\\\\[\w.$-]+\\[\w.$\\-]+")
+# a path with two parts or more, of Unix or Windows, as tracebacks and OSError show it; a URL keeps
+# its own
+_PATH = re.compile(
+    r"(?<![\w:/.])(?:[A-Za-z]:)?(?:[\\/][\w.@+~-]+){2,}|~/[\w./-]+|\\\\[\w.$-]+\\[\w.$\\-]+"
+)
 
 
 class HostError(Exception):
-    """What the code gets when a host function fails: a short, clean message. `kind` names a built-in exception."""
+    """What the code gets when a host function fails: a short, clean message. `kind` names a
+    built-in exception.
+    """
 
     def __init__(self, kind: str, message: str):
         told = _PATH.sub("[path]", redact(clean(message)))
@@ -62,19 +70,24 @@ class HostError(Exception):
 class HostFunction:
     """A typed function of the host as the code sees it: `namespace.name(...)`.
 
-    Each call runs in a thread of its own, so that it can be given up at the end of the run: open a connection that
-    belongs to one thread (sqlite3's does, by default) inside the function.
+    Each call runs in a thread of its own, so that it can be given up at the end of the run: open a
+    connection that belongs to one thread (sqlite3's does, by default) inside the function.
 
-    `words` are search words: what people call the things that it does ("late, to-do"). Search finds them, and nothing
-    that a model reads ever shows them, so they cost no tokens. If left out they are the function's own attribute
-    `search_words`, where it has one; "" is none.
+    `words` are search words: what people call the things that it does ("late, to-do"). Search finds
+    them, and nothing that a model reads ever shows them, so they cost no tokens. If left out they
+    are the function's own attribute `search_words`, where it has one; "" is none.
 
-    Raises `ValueError` for a name that is no identifier or is taken (`RESERVED`), `TypeError` for a parameter without a
-    type hint.
+    Raises `ValueError` for a name that is no identifier or is taken (`RESERVED`), `TypeError` for a
+    parameter without a type hint.
     """
 
     def __init__(
-        self, function: Callable[..., object], namespace: str, name: str | None = None, *, words: str | None = None
+        self,
+        function: Callable[..., object],
+        namespace: str,
+        name: str | None = None,
+        *,
+        words: str | None = None,
     ):
         self.function = function
         self.namespace = namespace
@@ -82,9 +95,13 @@ class HostFunction:
         self.path = f"{namespace}.{self.name}"
         for part in (namespace, self.name):
             if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,62}", part):
-                raise ValueError(f"{self.path!r} cannot be called from code: use letters, digits and _ in both parts")
+                raise ValueError(
+                    f"{self.path!r} cannot be called from code: use letters, digits and _ in both parts"
+                )
             if keyword.iskeyword(part) or namespace in RESERVED:
-                raise ValueError(f"{self.path!r} cannot be called from code: it uses a name that a language has taken")
+                raise ValueError(
+                    f"{self.path!r} cannot be called from code: it uses a name that a language has taken"
+                )
         self.doc = inspect.cleandoc(function.__doc__ or "")
         self.summary = self.doc.partition("\n")[0]
         self.words = getattr(function, "search_words", "") if words is None else words
@@ -94,13 +111,16 @@ class HostFunction:
     def call(self, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
         """Checks the arguments, runs the function, and returns its result as plain JSON values.
 
-        Raises `HostError`, and nothing else: "TypeError" for arguments that do not fit; the built-in exception that a
-        `ToolError` of the function also is; "RuntimeError" for everything else, without its message.
+        Raises `HostError`, and nothing else: "TypeError" for arguments that do not fit; the
+        built-in exception that a `ToolError` of the function also is; "RuntimeError" for everything
+        else, without its message.
         """
         try:
             given = self.signature.bind_partial(*args, **kwargs).arguments if args else kwargs
         except TypeError as error:
-            raise HostError("TypeError", f"{self.path}: {error}. It takes {self._takes()}") from None
+            raise HostError(
+                "TypeError", f"{self.path}: {error}. It takes {self._takes()}"
+            ) from None
         try:
             try:
                 checked = self._arguments.check(given)
@@ -111,7 +131,9 @@ class HostFunction:
             raise
         except (ToolError, CursorError) as error:
             raise HostError(_kind(error), str(error)) from None
-        except BaseException as error:  # the code gets the kind of failure; the host's log gets the rest
+        except (
+            BaseException
+        ) as error:  # the code gets the kind of failure; the host's log gets the rest
             log.exception("%s failed", self.path)
             told = f"{self.path} failed ({type(error).__name__}). This is not caused by your arguments."
             raise HostError("RuntimeError", told) from None
@@ -121,9 +143,15 @@ class HostFunction:
 
 
 def _kind(error: Exception) -> str:
-    """The name of the built-in exception that `error` is too, so that code can catch it by that name."""
+    """The name of the built-in exception that `error` is too, so that code can catch it by that
+    name.
+    """
     for kind in type(error).__mro__:
-        if getattr(builtins, kind.__name__, None) is kind and kind not in (Exception, BaseException, object):
+        if getattr(builtins, kind.__name__, None) is kind and kind not in (
+            Exception,
+            BaseException,
+            object,
+        ):
             return kind.__name__
     return "RuntimeError"
 
@@ -131,8 +159,8 @@ def _kind(error: Exception) -> str:
 class HostCalls:
     """The calls of one run, counted, each ended by the run's deadline.
 
-    `functions` is by path; `deadline` is a moment of `time.monotonic()`. The functions see the context variables of
-    whoever made this object.
+    `functions` is by path; `deadline` is a moment of `time.monotonic()`. The functions see the
+    context variables of whoever made this object.
     """
 
     def __init__(self, functions: Mapping[str, HostFunction], limits: Limits, deadline: float):
@@ -143,7 +171,9 @@ class HostCalls:
         self._context = contextvars.copy_context()
 
     def call(self, path: str, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
-        """The function's result. Raises `HostError` for the code, and `Stopped` when the run is over."""
+        """The function's result. Raises `HostError` for the code, and `Stopped` when the run is
+        over.
+        """
         self.count += 1
         if self.count > self._limits.host_calls:
             self.count = self._limits.host_calls

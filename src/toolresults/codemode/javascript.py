@@ -1,8 +1,10 @@
-"""A sandbox for JavaScript: V8 in a process of its own, by mini-racer, with nothing in it but the language.
+"""A sandbox for JavaScript: V8 in a process of its own, by mini-racer, with nothing in it but the
+language.
 
     JavaScriptSandbox(functions).run("const rows = await crm.list_tasks({owner: 'ana'}); return rows.length")
 
-Each run gets a fresh process with an empty environment. What that process says is checked like any stranger's message.
+Each run gets a fresh process with an empty environment. What that process says is checked like any
+stranger's message.
 """
 
 import importlib.util
@@ -25,7 +27,9 @@ LINE_CHARS = 120
 """Longest line of code that is shown with an error, in characters."""
 
 EARLY = "[The code ended before its calls were answered, and their errors are lost: await each, and main() too.]\n"
-"""Added to what is printed when the code has not waited: JavaScript drops such errors in silence."""
+"""Added to what is printed when the code has not waited: JavaScript drops such errors in
+silence.
+"""
 
 _DESCRIPTION = """\
 Runs JavaScript in a sandbox, next to the data: the body of an async function. Call the host's functions by their full \
@@ -33,15 +37,18 @@ names, with one object of named arguments: await crm.list_tasks({{owner: "ana"}}
 console.log, and what it returns with return, is the answer. {limits}
 Nothing but the language is there: no import, require, fetch, process, timers or typed arrays. {files}"""
 
-_FILES = "Files: await files.list() names them, await files.read(name, offset, maxChars) reads text."
+_FILES = (
+    "Files: await files.list() names them, await files.read(name, offset, maxChars) reads text."
+)
 _NO_FILES = "No files, no network."
 
 
 class JavaScriptSandbox(Sandbox):
-    """Runs JavaScript. `await crm.list_tasks({owner: "ana"})` calls a function; `return` gives the value.
+    """Runs JavaScript. `await crm.list_tasks({owner: "ana"})` calls a function; `return` gives the
+    value.
 
-    With `files`, `await files.list()` and `await files.read(name, offset, maxChars)` read them. Raises `ImportError` if
-    the package mini-racer is not installed.
+    With `files`, `await files.list()` and `await files.read(name, offset, maxChars)` read them.
+    Raises `ImportError` if the package mini-racer is not installed.
     """
 
     language = "javascript"
@@ -65,7 +72,9 @@ class JavaScriptSandbox(Sandbox):
         words = set(re.findall(r"\w+", code))  # the other 500 functions need not be there
         begin = {
             "code": code,
-            "paths": [path for path, function in calls.functions.items() if function.namespace in words],
+            "paths": [
+                path for path, function in calls.functions.items() if function.namespace in words
+            ],
             "hostCalls": self.limits.host_calls,
             "printChars": LONGEST_TOKEN * self.limits.output_tokens,
         }
@@ -75,7 +84,9 @@ class JavaScriptSandbox(Sandbox):
             while True:
                 match process.read():
                     case {"value": value, "early": True}:
-                        if value is not None or not printed.text:  # else main() has told what it had to tell
+                        if (
+                            value is not None or not printed.text
+                        ):  # else main() has told what it had to tell
                             printed.write(EARLY)
                         return value
                     case {"print": str(text)}:
@@ -89,12 +100,15 @@ class JavaScriptSandbox(Sandbox):
                     case {"stopped": "memory"}:
                         raise Stopped("memory", self.limits)
                     case message:
-                        raise CodeError(_explain(message, re.split(r"\r\n|[\r\n\u2028\u2029]", code)))
+                        raise CodeError(
+                            _explain(message, re.split(r"\r\n|[\r\n\u2028\u2029]", code))
+                        )
 
     def _answer(self, path: str, args: list[object], calls: HostCalls) -> dict[str, object]:
         """What the code gets for a call: one plain object means named arguments.
 
-        Raises `Stopped` for a result that the code could not hold: to make JSON of it would only hold up the host.
+        Raises `Stopped` for a result that the code could not hold: to make JSON of it would only
+        hold up the host.
         """
         named = len(args) == 1 and isinstance(args[0], dict)
         try:
@@ -113,8 +127,13 @@ def _explain(message: dict[str, object], lines: list[str]) -> str:
             return "Error: the code waits for a promise that nothing resolves: there are no timers and no events here"
         case {"syntax": str(told)}:
             found = re.match(r"<anonymous>:(\d+): (.*)", told)
-            # its first line is not the code's; a bracket that is missing is missed after the last one
-            line, told = (int(found[1]) - 1, found[2]) if found else (None, "SyntaxError: the brackets do not match")
+            # its first line is not the code's; a bracket that is missing is missed after the last
+            # one
+            line, told = (
+                (int(found[1]) - 1, found[2])
+                if found
+                else (None, "SyntaxError: the brackets do not match")
+            )
         case {"error": {"told": str(told), "line": int(line)}}:
             pass
         case {"error": {"told": str(told)}}:

@@ -1,11 +1,14 @@
-"""The program of the child process that runs one piece of JavaScript: V8, a pipe in, a pipe out, and nothing else.
+"""The program of the child process that runs one piece of JavaScript: V8, a pipe in, a pipe out,
+and nothing else.
 
-It is started by `javascript_process` with two arguments: the folder of the package mini-racer, and a limit in bytes.
-A line of JSON on standard input goes to `receive` of `javascript_prelude.js`; what the prelude sends is a line of JSON
-on standard output. Anything else there is V8's last word before it dies.
+It is started by `javascript_process` with two arguments: the folder of the package mini-racer, and
+a limit in bytes. A line of JSON on standard input goes to `receive` of `javascript_prelude.js`;
+what the prelude sends is a line of JSON on standard output. Anything else there is V8's last word
+before it dies.
 
-mini-racer's library is called through its C interface, not through its Python package: that one brings asyncio, which
-takes longer to import (0.15 s) than V8 takes to start, and it hands over what was printed only when the code pauses.
+mini-racer's library is called through its C interface, not through its Python package: that one
+brings asyncio, which takes longer to import (0.15 s) than V8 takes to start, and it hands over what
+was printed only when the code pauses.
 """
 
 import ctypes
@@ -22,8 +25,8 @@ except ImportError:  # Windows
 INTEGER, TEXT, UNDEFINED, PARSE_ERROR = 3, 5, 11, 201
 
 SETUP, NOTIFY, RECEIVED, SETTLED, LOCATED = range(5)
-"""Whom V8 calls back for: a step of the start; the prelude has sent something; `receive` is back; nothing is left to
-run; where the syntax error is."""
+"""Whom V8 calls back for: a step of the start; the prelude has sent something; `receive` is back;
+nothing is left to run; where the syntax error is."""
 
 READY = b'{"ready": true}'
 """The first line that the host gets."""
@@ -46,7 +49,13 @@ SIGNATURES = {
     "mr_make_js_callback": (Handle, ctypes.c_uint64, ctypes.c_uint64),
     "mr_get_object_item": (Handle, ctypes.c_uint64, Handle, Handle),
     "mr_set_object_item": (Handle, ctypes.c_uint64, Handle, Handle, Handle),
-    "mr_alloc_string_val": (Handle, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint8),
+    "mr_alloc_string_val": (
+        Handle,
+        ctypes.c_uint64,
+        ctypes.c_char_p,
+        ctypes.c_uint64,
+        ctypes.c_uint8,
+    ),
     "mr_alloc_int_val": (Handle, ctypes.c_uint64, ctypes.c_int64, ctypes.c_uint8),
     "mr_free_value": (None, ctypes.c_uint64, Handle),
     "mr_set_hard_memory_limit": (None, ctypes.c_uint64, ctypes.c_size_t),
@@ -61,13 +70,18 @@ def load(folder: str) -> ctypes.CDLL:
     for name, (result, *arguments) in SIGNATURES.items():
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
-    # without a compiler to machine code: slower loops, and the part of V8 where most of its holes are found is not used
-    library.mr_init_v8(b"--single-threaded --jitless", os.fsencode(os.path.join(folder, "icudtl.dat")))
+    # without a compiler to machine code: slower loops, and the part of V8 where most of its holes
+    # are found is not used
+    library.mr_init_v8(
+        b"--single-threaded --jitless", os.fsencode(os.path.join(folder, "icudtl.dat"))
+    )
     return library
 
 
 class Child:
-    """V8 on a thread of its own, which calls back; this thread reads the pipe, so that the host need not wait."""
+    """V8 on a thread of its own, which calls back; this thread reads the pipe, so that the host
+    need not wait.
+    """
 
     def __init__(self, folder: str, memory: int):
         self.v8 = load(folder)
@@ -75,7 +89,9 @@ class Child:
         self._results = []
         self._ready = threading.Semaphore(0)
         self._pieces = []
-        self._callback = Callback(self._on_callback)  # kept: V8 holds no reference that Python knows of
+        self._callback = Callback(
+            self._on_callback
+        )  # kept: V8 holds no reference that Python knows of
         self.context = self.v8.mr_init_context(self._callback)
         self._undefined = self.v8.mr_alloc_int_val(self.context, 0, UNDEFINED)
         self._zero = self.v8.mr_alloc_int_val(self.context, 0, INTEGER)
@@ -86,7 +102,9 @@ class Child:
         self._set(self._eval(b"globalThis"), self._text(b"notify"), notify)
         parts = self._eval(prelude)
         self._buffer, self._arguments, self._receive, self._settled = (
-            self.v8.mr_get_object_item(self.context, parts, self.v8.mr_alloc_int_val(self.context, i, INTEGER))
+            self.v8.mr_get_object_item(
+                self.context, parts, self.v8.mr_alloc_int_val(self.context, i, INTEGER)
+            )
             for i in range(4)
         )
         self.v8.mr_set_hard_memory_limit(self.context, self._memory)
@@ -99,7 +117,9 @@ class Child:
             self._set(self._arguments, self._zero, text)
             self.v8.mr_free_value(self.context, text)
             self._call(self._receive, RECEIVED)
-            self._call(self._settled, SETTLED)  # V8 runs all that can run before it takes this one up
+            self._call(
+                self._settled, SETTLED
+            )  # V8 runs all that can run before it takes this one up
 
     def _on_callback(self, what: int, value) -> None:
         try:
@@ -108,7 +128,9 @@ class Child:
             os.abort()  # as V8 does
 
     def _called_back(self, what: int, value) -> None:
-        """On V8's thread, which waits for it. Nothing here may ask V8 for more than to do something later."""
+        """On V8's thread, which waits for it. Nothing here may ask V8 for more than to do something
+        later.
+        """
         kind = value.contents.kind
         if what == SETUP:
             self._results.append(value)
@@ -122,12 +144,18 @@ class Child:
             self.v8.mr_eval(self.context, value, LOCATED)
             return
         elif what == LOCATED:
-            told = ctypes.string_at(value.contents.pointer, value.contents.length) if kind == PARSE_ERROR else b""
+            told = (
+                ctypes.string_at(value.contents.pointer, value.contents.length)
+                if kind == PARSE_ERROR
+                else b""
+            )
             end({"syntax": told.decode(errors="replace")})
         self.v8.mr_free_value(self.context, value)
 
     def _forward(self) -> None:
-        """Reads one piece of a message in the buffer: its length, whether it is the last, and its UTF-16 units."""
+        """Reads one piece of a message in the buffer: its length, whether it is the last, and its
+        UTF-16 units.
+        """
         address = self._buffer.contents.pointer
         length, last = (ctypes.c_uint16 * 2).from_address(address)
         self._pieces.append(ctypes.string_at(address + 4, 2 * length))
@@ -145,7 +173,9 @@ class Child:
         self.v8.mr_call_function(self.context, function, self._undefined, self._arguments, what)
 
     def _set(self, target, key, value) -> None:
-        self.v8.mr_free_value(self.context, self.v8.mr_set_object_item(self.context, target, key, value))
+        self.v8.mr_free_value(
+            self.context, self.v8.mr_set_object_item(self.context, target, key, value)
+        )
 
     def _text(self, text: bytes):
         return self.v8.mr_alloc_string_val(self.context, text, len(text), TEXT)
@@ -167,8 +197,8 @@ def end(message: dict) -> None:
 def limit_process(memory: int) -> None:
     """No files written, no core dump, no further process, and an end to memory outside V8's heap.
 
-    What the heap's own limit does not see (parsed code, compiled patterns) counts as data of the process. Only Linux
-    enforces that one; Windows has none of them.
+    What the heap's own limit does not see (parsed code, compiled patterns) counts as data of the
+    process. Only Linux enforces that one; Windows has none of them.
     """
     if resource is None:
         return
@@ -184,7 +214,8 @@ def main(folder: str, memory: int) -> None:
     child = Child(folder, memory)
     with open(os.path.join(os.path.dirname(__file__), "javascript_prelude.js"), "rb") as file:
         child.start(file.read())
-    # a collection moves what lives, so the heap may be twice its limit for a moment; the rest is for messages
+    # a collection moves what lives, so the heap may be twice its limit for a moment; the rest is
+    # for messages
     limit_process(3 * memory + 64 * 2**20)
     child.serve()
 

@@ -1,4 +1,5 @@
-"""Files for JavaScript code: host functions that list and read the files of one folder, and never write.
+"""Files for JavaScript code: host functions that list and read the files of one folder, and never
+write.
 
 Python has its files mounted; V8 knows no file system at all.
 """
@@ -9,7 +10,9 @@ from ..arguments import ToolError
 from .functions import HostFunction
 
 READ_CHARS = 10_000_000
-"""Most characters of one read: a large tool result in one piece, and well within the code's memory."""
+"""Most characters of one read: a large tool result in one piece, and well within the code's
+memory.
+"""
 
 _STEP = 1_000_000
 
@@ -19,12 +22,18 @@ class NoSuchFile(ToolError, LookupError):
 
 
 def file_functions(folder: Path) -> dict[str, HostFunction]:
-    """`files.list` and `files.read` for the files that lie directly in `folder`: no folders, no links out of it."""
+    """`files.list` and `files.read` for the files that lie directly in `folder`: no folders, no
+    links out of it.
+    """
     folder = folder.resolve()
 
     def files() -> dict[str, Path]:
         found = {path.name: path for path in folder.iterdir()}
-        return {name: path for name, path in found.items() if path.is_file() and path.resolve().parent == folder}
+        return {
+            name: path
+            for name, path in found.items()
+            if path.is_file() and path.resolve().parent == folder
+        }
 
     def list_files() -> list[str]:
         """The names of the files."""

@@ -1,7 +1,9 @@
-"""The process of one JavaScript run, seen from the host: started, spoken to in lines of JSON, and always ended.
+"""The process of one JavaScript run, seen from the host: started, spoken to in lines of JSON, and
+always ended.
 
-Reading and writing may block, since a timer kills the process when its time is over: then every pipe ends at once. Time
-to start is not the code's time: V8 takes 0.1 s on a quiet machine, and seconds on a busy one.
+Reading and writing may block, since a timer kills the process when its time is over: then every
+pipe ends at once. Time to start is not the code's time: V8 takes 0.1 s on a quiet machine, and
+seconds on a busy one.
 """
 
 import json
@@ -22,18 +24,25 @@ START_SECONDS = 20.0
 """Longest start of the engine, in seconds, before it counts as broken."""
 
 MESSAGE_BYTES = 16 * 2**20
-"""Longest line that is read from the engine, in bytes. The prelude's own limits are well below it."""
+"""Longest line that is read from the engine, in bytes. The prelude's own limits are well below
+it.
+"""
 
 _CHILD = Path(__file__).with_name("javascript_child.py")
 
-# V8 kills itself when it gets no more memory, by a trap or an abort; by anything else, it was killed
-_NO_MEMORY = {-getattr(signal, name) for name in ("SIGTRAP", "SIGILL", "SIGABRT") if hasattr(signal, name)}
+# V8 kills itself when it gets no more memory, by a trap or an abort; by anything else, it was
+# killed
+_NO_MEMORY = {
+    -getattr(signal, name) for name in ("SIGTRAP", "SIGILL", "SIGABRT") if hasattr(signal, name)
+}
 
 # a whole number that may be beyond 2**53, between the separators of compact JSON
 _LONG = re.compile(r"[:\[,]-?\d{16,}[,\]}]")
 
 EXACT = 2**53 - 1
-"""The largest whole number that every number of JavaScript up to it can tell from its neighbours."""
+"""The largest whole number that every number of JavaScript up to it can tell from its
+neighbours.
+"""
 
 
 class EngineError(RuntimeError):
@@ -50,7 +59,16 @@ class Process:
         self._limits = limits
         self._late = False
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-W", "ignore", str(_CHILD), str(engine), str(limits.memory)],
+            [
+                sys.executable,
+                "-I",
+                "-S",
+                "-W",
+                "ignore",
+                str(_CHILD),
+                str(engine),
+                str(limits.memory),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,  # V8's last words come between the lines of JSON
@@ -64,16 +82,22 @@ class Process:
         if first != b'{"ready": true}\n':
             told = (first + self._process.stdout.read(10_000)).decode(errors="replace").strip()
             self.close()
-            raise EngineError(f"JavaScript's engine did not start: {told.splitlines()[-1] if told else 'no answer'}")
+            raise EngineError(
+                f"JavaScript's engine did not start: {told.splitlines()[-1] if told else 'no answer'}"
+            )
 
     def begin(self, deadline: float, message: dict[str, object]) -> None:
-        """Sends the first message. From now on the process lives until `deadline`, a moment of `time.monotonic()`."""
+        """Sends the first message. From now on the process lives until `deadline`, a moment of
+        `time.monotonic()`.
+        """
         self._timer.cancel()
         self._timer = self._killed_at(deadline)
         self.send(message)
 
     def send(self, message: dict[str, object]) -> None:
-        """Sends plain JSON values; a whole number beyond `EXACT`, which V8 would round, as its digits in a text."""
+        """Sends plain JSON values; a whole number beyond `EXACT`, which V8 would round, as its
+        digits in a text.
+        """
         line = _json(message)
         if _LONG.search(line):
             line = _json(_exact(message))
@@ -93,7 +117,9 @@ class Process:
         raise self._ended()
 
     def _ended(self) -> Stopped:
-        """Why there is no further message. What else stands in the pipe is V8's report of its end, with paths."""
+        """Why there is no further message. What else stands in the pipe is V8's report of its end,
+        with paths.
+        """
         while self._process.stdout.read(2**16):
             pass
         died = self._process.wait()

@@ -1,4 +1,6 @@
-"""What one run of a model's code may use, and what is left of it afterwards. The same for every language."""
+"""What one run of a model's code may use, and what is left of it afterwards. The same for every
+language.
+"""
 
 from dataclasses import dataclass
 
@@ -7,17 +9,19 @@ from ..results.shape import clean
 from ..tokens import count_tokens, repair
 
 MOST_SECONDS = 86_400
-"""Longest time limit, in seconds: a day. What waits that long is a job of its own, and timers cannot wait for ever."""
+"""Longest time limit, in seconds: a day. What waits that long is a job of its own, and timers
+cannot wait for ever.
+"""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """The most that one run may use. Raises `ValueError` for a limit that is not above zero, for one that is no whole
-    number (but for `seconds`), and for more seconds than `MOST_SECONDS`.
+    """The most that one run may use. Raises `ValueError` for a limit that is not above zero, for
+    one that is no whole number (but for `seconds`), and for more seconds than `MOST_SECONDS`.
 
-    `seconds` is wall time: slow host functions and sleeps count. `memory` is in bytes, for what the code holds.
-    `host_calls` counts calls of host functions, `source_chars` the characters of the code, `output_tokens` the exact
-    tokens of what the code prints and returns, together.
+    `seconds` is wall time: slow host functions and sleeps count. `memory` is in bytes, for what the
+    code holds. `host_calls` counts calls of host functions, `source_chars` the characters of the
+    code, `output_tokens` the exact tokens of what the code prints and returns, together.
     """
 
     seconds: float = 5.0
@@ -37,7 +41,9 @@ class Limits:
 
 
 LONGEST_TOKEN = 128
-"""Characters of the longest token of o200k_base (spaces): longer text than that times the limit is not counted."""
+"""Characters of the longest token of o200k_base (spaces): longer text than that times the limit is
+not counted.
+"""
 
 ADVICE = {
     "time": "stopped at {seconds:g} s. Ask the functions for fewer rows, or do less in one run",
@@ -51,7 +57,9 @@ ADVICE = {
 
 
 class Stopped(Exception):
-    """A limit ended the run. `limit` is a key of `ADVICE`; the message is one line for the model."""
+    """A limit ended the run. `limit` is a key of `ADVICE`; the message is one line for the
+    model.
+    """
 
     def __init__(self, limit: str, limits: Limits):
         super().__init__(ADVICE[limit].format(mib=limits.memory / 2**20, **vars(limits)))
@@ -62,9 +70,9 @@ class Stopped(Exception):
 class Run:
     """What a run left behind.
 
-    `printed` is what the code printed, within the limit; `value` the plain JSON value that it ended with, or None.
-    `error` is for the model: short, with line numbers of its own code, without paths of the host. `stopped` names the
-    limit that ended the run. `seconds` is wall time.
+    `printed` is what the code printed, within the limit; `value` the plain JSON value that it ended
+    with, or None. `error` is for the model: short, with line numbers of its own code, without paths
+    of the host. `stopped` names the limit that ended the run. `seconds` is wall time.
     """
 
     printed: str = ""
@@ -76,7 +84,9 @@ class Run:
 
 
 class Printed:
-    """What the code has printed so far, never over `limits.output_tokens`: exact tokens (o200k_base)."""
+    """What the code has printed so far, never over `limits.output_tokens`: exact tokens
+    (o200k_base).
+    """
 
     def __init__(self, limits: Limits):
         self.text = ""
@@ -84,13 +94,16 @@ class Printed:
         self._bound = 0
 
     def write(self, text: str) -> None:
-        """Adds `text`, without control characters. Raises `Stopped` as soon as all of it is over the limit."""
+        """Adds `text`, without control characters. Raises `Stopped` as soon as all of it is over
+        the limit.
+        """
         most = self._limits.output_tokens
         flood = len(text) > LONGEST_TOKEN * most  # a text of 100 MB is not even looked through
         text = clean(repair(text[: LONGEST_TOKEN * most]))
         self.text += text
         self._bound += count_tokens(text)
-        # the sum over pieces is nearly always the larger: the whole is counted only when the sum is over
+        # the sum over pieces is nearly always the larger: the whole is counted only when the sum is
+        # over
         if self._bound > most:
             self._bound = count_tokens(self.text)
         if flood or self._bound > most:

@@ -1,8 +1,10 @@
-"""A sandbox for Python: pydantic-monty, an interpreter in a process of its own that knows no operating system.
+"""A sandbox for Python: pydantic-monty, an interpreter in a process of its own that knows no
+operating system.
 
     PythonSandbox(functions).run("rows = crm.list_tasks(owner='ana')\\nlen(rows)")
 
-Each run gets a fresh worker. The code is checked against the functions' types before anything of it runs.
+Each run gets a fresh worker. The code is checked against the functions' types before anything of it
+runs.
 """
 
 import builtins
@@ -27,7 +29,9 @@ from .stubs import pyi
 from .values import is_over
 
 ARGUMENT_CHARS = 1_000_000
-"""Longest arguments of one call, as characters of JSON: more is an accident, or an attack on the host's memory."""
+"""Longest arguments of one call, as characters of JSON: more is an accident, or an attack on the
+host's memory.
+"""
 
 _DESCRIPTION = """\
 Runs Python in a sandbox, next to the data. Call the host's functions by their full names, such as \
@@ -41,12 +45,16 @@ base64; not statistics, heapq, string, operator, io, enum, pandas. {files}"""
 _FILES = 'Files to read are under /data: os.listdir("/data"), open("/data/name").'
 _NO_FILES = "No files, no network."
 
-_NO_DATA = re.compile(r"<function '.*' at 0x[0-9a-f]+>|<(module|class) '.*'>|<\w+ object>", re.DOTALL)
+_NO_DATA = re.compile(
+    r"<function '.*' at 0x[0-9a-f]+>|<(module|class) '.*'>|<\w+ object>", re.DOTALL
+)
 """What a value that cannot leave the interpreter comes out as: its own name in angle brackets."""
 
 
 class PythonSandbox(Sandbox):
-    """Runs Python. `crm.list_tasks(...)` works with and without `import crm`; `files` are under /data."""
+    """Runs Python. `crm.list_tasks(...)` works with and without `import crm`; `files` are under
+    /data.
+    """
 
     language = "python"
 
@@ -63,7 +71,9 @@ class PythonSandbox(Sandbox):
         groups = _mentioned(code, calls.functions)
         stubs = {name: _stubs(group) for name, group in groups.items()}
         modules = {
-            name: monty.ExternalModule({function.name: function.call for function in group}, stubs=stubs[name])
+            name: monty.ExternalModule(
+                {function.name: function.call for function in group}, stubs=stubs[name]
+            )
             for name, group in groups.items()
         }
         mounted = nullcontext()
@@ -77,9 +87,14 @@ class PythonSandbox(Sandbox):
             external_modules=modules,
         )
         with mounted as mount, session, Worker(session.worker_pid, calls, self.limits) as worker:
-            options = {"print_callback": lambda _, text: worker.write(printed, text), "mount": mount}
+            options = {
+                "print_callback": lambda _, text: worker.write(printed, text),
+                "mount": mount,
+            }
             try:
-                for name in modules:  # each in a feed of its own, so that line numbers are those of the code
+                for name in (
+                    modules
+                ):  # each in a feed of its own, so that line numbers are those of the code
                     session.feed_run(f"import {name}")
                 value = self._checked(session, code, stubs, options, calls)
             except monty.MontyError as error:
@@ -92,13 +107,19 @@ class PythonSandbox(Sandbox):
         if isinstance(error, monty.MontyCrashedError):
             return Stopped("crash", self.limits)
         if isinstance(error, monty.MontyTypingError):  # of an import, which the host has chosen
-            return CodeError("ImportError: the functions that this code names cannot be imported under their namespace")
+            return CodeError(
+                "ImportError: the functions that this code names cannot be imported under their namespace"
+            )
         if isinstance(error.exception(), MemoryError):
             return Stopped("memory", self.limits)
         return CodeError(explain(error))
 
-    def _checked(self, session: monty.MontySession, code: str, stubs: dict, options: dict, calls: HostCalls) -> object:
-        """The value of the code. Raises `CodeError`, before it runs, if the checker found what cannot work."""
+    def _checked(
+        self, session: monty.MontySession, code: str, stubs: dict, options: dict, calls: HostCalls
+    ) -> object:
+        """The value of the code. Raises `CodeError`, before it runs, if the checker found what
+        cannot work.
+        """
         try:
             return self._drive(session.feed_start(code, **options), calls)
         except monty.MontyTypingError as error:  # nothing has run: the checker comes first
@@ -113,11 +134,15 @@ class PythonSandbox(Sandbox):
             if isinstance(snapshot, monty.FunctionSnapshot) and not snapshot.is_os_function:
                 snapshot = snapshot.resume(_answer(snapshot, calls))
             else:
-                snapshot = snapshot.resume_auto()  # files of the mount, and imports; all else is refused inside
+                snapshot = (
+                    snapshot.resume_auto()
+                )  # files of the mount, and imports; all else is refused inside
         return snapshot.output
 
 
-def _mentioned(code: str, functions: dict[str, HostFunction]) -> dict[str, tuple[HostFunction, ...]]:
+def _mentioned(
+    code: str, functions: dict[str, HostFunction]
+) -> dict[str, tuple[HostFunction, ...]]:
     """The namespaces whose names occur in the code: the other 500 functions cost nothing."""
     words = set(re.findall(r"\w+", code))
     groups: dict[str, list[HostFunction]] = {}
@@ -140,15 +165,26 @@ def _answer(snapshot: monty.FunctionSnapshot, calls: HostCalls) -> monty.Externa
     try:
         given = [list(snapshot.args), dict(snapshot.kwargs)]
         if is_over(given, ARGUMENT_CHARS):
-            raise HostError("ValueError", f"{path}: arguments are over {ARGUMENT_CHARS} characters. Send less")
-        if any(isinstance(one, str) and _NO_DATA.fullmatch(one) for one in [*snapshot.args, *snapshot.kwargs.values()]):
-            raise HostError("TypeError", f"{path}: an argument is not plain data, but a function, module or iterator")
+            raise HostError(
+                "ValueError", f"{path}: arguments are over {ARGUMENT_CHARS} characters. Send less"
+            )
+        if any(
+            isinstance(one, str) and _NO_DATA.fullmatch(one)
+            for one in [*snapshot.args, *snapshot.kwargs.values()]
+        ):
+            raise HostError(
+                "TypeError",
+                f"{path}: an argument is not plain data, but a function, module or iterator",
+            )
         try:
-            # null would leave an argument out: a filter that came to nothing (NaN) would match everything
+            # null would leave an argument out: a filter that came to nothing (NaN) would match
+            # everything
             json.dumps(given, allow_nan=False, default=repr, skipkeys=True)
             args, kwargs = plain(given)
         except (ValueError, RecursionError) as error:
-            raise HostError("TypeError", f"{path}: an argument is not plain data: {error}") from None
+            raise HostError(
+                "TypeError", f"{path}: an argument is not plain data: {error}"
+            ) from None
         return {"return_value": calls.call(path, args, kwargs)}
     except HostError as error:
         return {"exc_type": _known(error.kind), "message": str(error)}

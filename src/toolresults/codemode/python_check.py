@@ -1,8 +1,9 @@
 """Which findings of the type checker stop a model's code before it runs.
 
-The checker (ty, inside pydantic-monty) knows the host's functions from their stubs, and little of what the code means
-to do. A wrong refusal costs the model a turn. So only what cannot work is refused: calls of the host's functions that
-do not fit, names that are nowhere, imports that are not there. All else runs, and fails at run time if it must.
+The checker (ty, inside pydantic-monty) knows the host's functions from their stubs, and little of
+what the code means to do. A wrong refusal costs the model a turn. So only what cannot work is
+refused: calls of the host's functions that do not fit, names that are nowhere, imports that are not
+there. All else runs, and fails at run time if it must.
 """
 
 import builtins
@@ -19,14 +20,22 @@ FINDINGS = 3
 HINT_CHARS = 200
 """Longest list of parameters or keys that is added to a finding, in characters."""
 
-_CALLS = ("unknown-argument", "missing-argument", "too-many-positional-arguments", "invalid-argument-type")
-_SURE = frozenset(("str", "int", "bool", "list", "dict", "None"))  # a date or a tuple crosses as text or a list
+_CALLS = (
+    "unknown-argument",
+    "missing-argument",
+    "too-many-positional-arguments",
+    "invalid-argument-type",
+)
+_SURE = frozenset(
+    ("str", "int", "bool", "list", "dict", "None")
+)  # a date or a tuple crosses as text or a list
 
 
 def refusals(findings: str, code: str, stubs: Mapping[str, str]) -> list[str]:
     """One line for each finding that no run can survive.
 
-    `findings` is the checker's JSON; `stubs` holds the `.pyi` text of each namespace that the code may use.
+    `findings` is the checker's JSON; `stubs` holds the `.pyi` text of each namespace that the code
+    may use.
     """
     lines = re.split(r"\r\n|\r|\n", code)
     told = []
@@ -37,27 +46,40 @@ def refusals(findings: str, code: str, stubs: Mapping[str, str]) -> list[str]:
         if hint is not None:
             kind = "SyntaxError: " if finding["code"] == "invalid-syntax" else ""
             message = kind + cut(finding["message"].replace("`", ""), 240)
-            told.append(f"{message}{hint} (line {row}: {cut(line.strip() or 'end of the code', 120)})")
+            told.append(
+                f"{message}{hint} (line {row}: {cut(line.strip() or 'end of the code', 120)})"
+            )
     return list(dict.fromkeys(told))[:FINDINGS]
 
 
 def _hint(rule: str, message: str, code: str, at: str, stubs: Mapping[str, str]) -> str | None:
-    """What to add to the finding, "" for nothing; None if the code may run. `at` is the code where it was found."""
+    """What to add to the finding, "" for nothing; None if the code may run. `at` is the code where
+    it was found.
+    """
     names = re.findall(r"`([^`]*)`", message)
     if rule == "invalid-syntax":
         return ""
     if rule == "unresolved-import":
         return None if "except" in code else ""  # it may go on without
     if rule == "unresolved-reference":
-        return None if hasattr(builtins, names[0]) else ""  # the sandbox has more of them than the checker knows
+        return (
+            None if hasattr(builtins, names[0]) else ""
+        )  # the sandbox has more of them than the checker knows
     if rule == "unresolved-attribute" and message.startswith("Module") and names[0] in stubs:
         return _nearest(names[1], stubs[names[0]])
-    if rule == "unresolved-attribute" and message.startswith("Object of type") and _keys(names[0], stubs):
+    if (
+        rule == "unresolved-attribute"
+        and message.startswith("Object of type")
+        and _keys(names[0], stubs)
+    ):
         return f'. It is a dict: use ["{names[1]}"]'
     if rule == "invalid-key" and (keys := _keys(names[-1], stubs)):
         # a row may be given a key of its own first
         key = message.partition('"')[2].partition('"')[0]
-        added = re.search(rf"""\[\s*["']{re.escape(key)}["']\s*\]\s*[-+*/|]*=(?!=)|\.(update|setdefault)\(""", code)
+        added = re.search(
+            rf"""\[\s*["']{re.escape(key)}["']\s*\]\s*[-+*/|]*=(?!=)|\.(update|setdefault)\(""",
+            code,
+        )
         return None if added else f". It has {cut(', '.join(keys), HINT_CHARS)}"
     if rule in _CALLS:
         return _of_call(rule, message, at, stubs)
@@ -91,7 +113,9 @@ def _parameters(name: str, stubs: Mapping[str, str]) -> str | None:
 def _keys(record: str, stubs: Mapping[str, str]) -> list[str]:
     """The keys of a typed dict of the stubs, [] if there is none of that name."""
     block = re.search(
-        rf"^class {re.escape(record)}\(TypedDict\):\n((?:    .*\n)+)", "\n".join(stubs.values()), re.MULTILINE
+        rf"^class {re.escape(record)}\(TypedDict\):\n((?:    .*\n)+)",
+        "\n".join(stubs.values()),
+        re.MULTILINE,
     )
     return re.findall(r"^    (\w+):", block[1], re.MULTILINE) if block else []
 

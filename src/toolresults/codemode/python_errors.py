@@ -20,9 +20,13 @@ _NO_ATTRIBUTE = re.compile(r"'(\w+)' object has no attribute '([a-z]\w*)'")
 
 
 def explain(error: monty.MontyRuntimeError | monty.MontySyntaxError) -> str:
-    """The exception's kind and message, the innermost line of the model's code, and the line that led there."""
+    """The exception's kind and message, the innermost line of the model's code, and the line that
+    led there.
+    """
     kind, _, message = error.display("type-msg").partition(": ")
-    message = message.replace("The monty syntax parser does not yet support", "this Python has no support for")
+    message = message.replace(
+        "The monty syntax parser does not yet support", "this Python has no support for"
+    )
     frames = [frame for frame in error.traceback() if frame.filename.startswith("<python-input")]
     if not frames:
         return _told(kind, message)
@@ -37,7 +41,9 @@ def _told(kind: str, message: str) -> str:
 
 
 def _passed(message: str, line: str) -> str:
-    """What to add where a method was passed as a value, as in `key=totals.get`: this Python says there is none."""
+    """What to add where a method was passed as a value, as in `key=totals.get`: this Python says
+    there is none.
+    """
     found = _NO_ATTRIBUTE.fullmatch(message)
     if not found or not callable(getattr(getattr(builtins, found[1], None), found[2], None)):
         return ""

@@ -1,4 +1,6 @@
-"""The processes that run a model's Python: a pool of fresh workers, each used once, and killed when its time is up."""
+"""The processes that run a model's Python: a pool of fresh workers, each used once, and killed when
+its time is up.
+"""
 
 import atexit
 import contextlib
@@ -43,17 +45,20 @@ def pool() -> monty.Monty:
 
 
 class Worker:
-    """The process of one run, killed at the deadline, or as soon as it has printed too much. Its time starts now.
+    """The process of one run, killed at the deadline, or as soon as it has printed too much. Its
+    time starts now.
 
-    The engine has limits of its own, but they do not cover what the host does for the code, and code that prints goes
-    on printing while the host is no longer listening.
+    The engine has limits of its own, but they do not cover what the host does for the code, and
+    code that prints goes on printing while the host is no longer listening.
     """
 
     def __init__(self, pid: int, calls: HostCalls, limits: Limits):
         self.stopped: Stopped | None = None
         self._pid: int | None = pid
         self._lock = threading.Lock()
-        calls.deadline = time.monotonic() + limits.seconds  # it may have waited for a process before
+        calls.deadline = (
+            time.monotonic() + limits.seconds
+        )  # it may have waited for a process before
         self._timer = threading.Timer(limits.seconds, self.stop, [Stopped("time", limits)])
         self._timer.daemon = True
 

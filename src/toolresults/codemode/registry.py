@@ -1,4 +1,5 @@
-"""Two tools in front of any number of functions: `search` finds them, `execute` runs code that calls them.
+"""Two tools in front of any number of functions: `search` finds them, `execute` runs code that
+calls them.
 
     registry = Registry()
     registry.register(list_tasks, "crm")
@@ -6,8 +7,8 @@
     search.call({"query": "which tasks are late"}).text    # {"total_matches":1,"shown":1,"items":["crm.list_tasks: …"]}
     execute.call({"code": "crm.list_tasks(overdue=True)['total']"}).text
 
-The tools' definitions say nothing of what is registered: they stay the same bytes, and a prompt cache that begins with
-them holds.
+The tools' definitions say nothing of what is registered: they stay the same bytes, and a prompt
+cache that begins with them holds.
 """
 
 import re
@@ -35,7 +36,9 @@ BUDGET = 2_000
 """Tokens that one result of either tool may take: ten functions in brief take some 300."""
 
 LEAST_BUDGET = 300
-"""Least budget, in tokens, in which any answer of `search` fits: two names of 63 characters are part of every one."""
+"""Least budget, in tokens, in which any answer of `search` fits: two names of 63 characters are
+part of every one.
+"""
 
 SHOWN = {"brief": 10, "full": 5}
 """Most functions that a query in words shows; a path or a namespace shows what fits."""
@@ -48,11 +51,12 @@ MOST_STUBS = 20
 
 
 class Registry:
-    """Functions, what finds them, and a sandbox that runs code with them. Any thread may register, search and execute.
+    """Functions, what finds them, and a sandbox that runs code with them. Any thread may register,
+    search and execute.
 
-    `language` is "python" or "javascript"; `budget` is in tokens for each result; `limits` and `files` are the
-    sandbox's. Raises `BudgetError` for a budget under `LEAST_BUDGET`, `ValueError` for an unknown language,
-    `RuntimeError` where Python's sqlite3 has no FTS5.
+    `language` is "python" or "javascript"; `budget` is in tokens for each result; `limits` and
+    `files` are the sandbox's. Raises `BudgetError` for a budget under `LEAST_BUDGET`, `ValueError`
+    for an unknown language, `RuntimeError` where Python's sqlite3 has no FTS5.
     """
 
     def __init__(
@@ -64,7 +68,9 @@ class Registry:
         files: Path | None = None,
     ):
         if budget < LEAST_BUDGET:
-            raise BudgetError(f"a registry needs a budget of {LEAST_BUDGET} tokens at least, got {budget}")
+            raise BudgetError(
+                f"a registry needs a budget of {LEAST_BUDGET} tokens at least, got {budget}"
+            )
         self.language = language
         self.budget = budget
         self._functions: dict[str, HostFunction] = {}
@@ -74,13 +80,20 @@ class Registry:
         self._description = execute_tool(self._sandbox).description
 
     def register(
-        self, function: Callable[..., object], namespace: str, name: str | None = None, *, words: str | None = None
+        self,
+        function: Callable[..., object],
+        namespace: str,
+        name: str | None = None,
+        *,
+        words: str | None = None,
     ) -> HostFunction:
-        """Makes `function` callable from code as `namespace.name(...)`, from the next run and search on.
+        """Makes `function` callable from code as `namespace.name(...)`, from the next run and
+        search on.
 
-        `words` are what people call what it does: search finds them, and no answer or definition shows them. If left
-        out they are the function's attribute `search_words`, where it has one. Raises `ValueError` for a path that is
-        taken or that code could not write, `TypeError` for a parameter without a type hint.
+        `words` are what people call what it does: search finds them, and no answer or definition
+        shows them. If left out they are the function's attribute `search_words`, where it has one.
+        Raises `ValueError` for a path that is taken or that code could not write, `TypeError` for a
+        parameter without a type hint.
         """
         added = HostFunction(function, namespace, name, words=words)
         with self._lock:
@@ -92,7 +105,9 @@ class Registry:
 
     @property
     def functions(self) -> Mapping[str, HostFunction]:
-        """The functions by path, in the order in which they were registered; it grows as more are."""
+        """The functions by path, in the order in which they were registered; it grows as more
+        are.
+        """
         return self._functions
 
     @property
@@ -101,11 +116,13 @@ class Registry:
         return dict(Counter(function.namespace for function in self._functions.copy().values()))
 
     def search(self, query: str, detail: str = "brief") -> str:
-        """The functions that fit `query`: words, a path, several paths, or a namespace. The text is a JSON object.
+        """The functions that fit `query`: words, a path, several paths, or a namespace. The text is
+        a JSON object.
 
         A path that stands among words comes before what the words find.
 
-        `detail` is "brief" (path and one line each) or "full" (typed stubs). Raises `ValueError` for another.
+        `detail` is "brief" (path and one line each) or "full" (typed stubs). Raises `ValueError`
+        for another.
         """
         if detail not in SHOWN:
             raise ValueError(f"unknown detail {detail!r}: use {' or '.join(SHOWN)}")
@@ -113,10 +130,14 @@ class Registry:
         paths = _named(query, functions)
         most = MOST_STUBS if detail == "full" else len(functions)
         if not paths:  # words; a path that stands among them comes first
-            paths = [path for path in dict.fromkeys(re.findall(r"\w+\.\w+", query)) if path in functions]
+            paths = [
+                path for path in dict.fromkeys(re.findall(r"\w+\.\w+", query)) if path in functions
+            ]
             most = max(SHOWN[detail], len(paths))
             paths = list(dict.fromkeys([*paths, *self._index.rank(query)]))
-        matching = [functions[path] for path in paths if path in functions]  # not what was registered meanwhile
+        matching = [
+            functions[path] for path in paths if path in functions
+        ]  # not what was registered meanwhile
         if not matching:
             return found.none(self.namespaces, self.budget, query)
         if detail == "full":
@@ -124,7 +145,8 @@ class Registry:
         return found.brief(matching[:most], len(matching), self.budget)
 
     def execute(self, code: str) -> str:
-        """Runs `code` in the sandbox, and answers with one JSON object within the budget (see `execute.render`).
+        """Runs `code` in the sandbox, and answers with one JSON object within the budget (see
+        `execute.render`).
 
         An error says which functions the code called that are not there, and which are nearest.
         """
@@ -140,15 +162,22 @@ class Registry:
         """The two tools, `search` and `execute`."""
 
         def search(
-            query: Annotated[str, Field(description="What to do, in words; or a path or namespace.")],
+            query: Annotated[
+                str, Field(description="What to do, in words; or a path or namespace.")
+            ],
             detail: Annotated[
-                Literal["brief", "full"], Field(description="brief: a line each. full: typed stubs.")
+                Literal["brief", "full"],
+                Field(description="brief: a line each. full: typed stubs."),
             ] = "brief",
         ) -> str:
-            """Finds the functions that code in execute can call, best first. Look at stubs before you write code."""
+            """Finds the functions that code in execute can call, best first. Look at stubs before
+            you write code.
+            """
             return self.search(query, detail)
 
-        def execute(code: Annotated[str, Field(description=f"{self.language} code.")]) -> ToolResult:
+        def execute(
+            code: Annotated[str, Field(description=f"{self.language} code.")],
+        ) -> ToolResult:
             return self._run(code)
 
         execute.__doc__ = self._description
@@ -161,17 +190,32 @@ class Registry:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None):
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ):
         self.close()
 
 
 def _named(query: str, functions: Mapping[str, HostFunction]) -> list[str]:
-    """The paths that `query` names outright: by path, by `crm.*`, or by one namespace alone; [] if a part does not."""
-    parts = {part.removesuffix("()").lower(): None for part in re.split(r"[\s,;`'\"]+", query[:QUERY_CHARS]) if part}
+    """The paths that `query` names outright: by path, by `crm.*`, or by one namespace alone; [] if
+    a part does not.
+    """
+    parts = {
+        part.removesuffix("()").lower(): None
+        for part in re.split(r"[\s,;`'\"]+", query[:QUERY_CHARS])
+        if part
+    }
     named: dict[str, None] = {}
     for part in parts:
         whole = part.removesuffix(".*") if part.endswith(".*") or len(parts) == 1 else ""
-        matching = [path for path in functions if path.lower() == part or functions[path].namespace.lower() == whole]
+        matching = [
+            path
+            for path in functions
+            if path.lower() == part or functions[path].namespace.lower() == whole
+        ]
         if not matching:
             return []
         named |= dict.fromkeys(matching)

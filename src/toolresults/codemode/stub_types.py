@@ -1,6 +1,8 @@
-"""Type hints as text: what a value is once it has crossed the border as plain JSON, in the words of either language.
+"""Type hints as text: what a value is once it has crossed the border as plain JSON, in the words of
+either language.
 
-A date is text there, a `Decimal` a number, a set a list, the keys of a dict text. What has no better name is "any".
+A date is text there, a `Decimal` a number, a set a list, the keys of a dict text. What has no
+better name is "any".
 """
 
 import dataclasses
@@ -29,7 +31,9 @@ _WRAPPERS = (NotRequired, Required, typing_extensions.ReadOnly)
 
 @dataclasses.dataclass(frozen=True)
 class Entry:
-    """A parameter of a function or a field of a record: `default` is `inspect.Parameter.empty` if there is none."""
+    """A parameter of a function or a field of a record: `default` is `inspect.Parameter.empty` if
+    there is none.
+    """
 
     name: str
     type: str
@@ -39,11 +43,11 @@ class Entry:
 
 
 class Types:
-    """Names the types of one namespace, and collects the records (typed dicts, data classes, pydantic
-    models) that they use.
+    """Names the types of one namespace, and collects the records (typed dicts, data classes,
+    pydantic models) that they use.
 
-    A language gives the words: `TEXT`, `WHOLE`, `FRACTION`, `TRUTH`, `NOTHING`, `ANY`, the names that a record must
-    not take, and the four methods at the end.
+    A language gives the words: `TEXT`, `WHOLE`, `FRACTION`, `TRUTH`, `NOTHING`, `ANY`, the names
+    that a record must not take, and the four methods at the end.
     """
 
     TEXT = WHOLE = FRACTION = TRUTH = NOTHING = ANY = ""
@@ -68,10 +72,14 @@ class Types:
 
     def result(self, function: HostFunction) -> str:
         """The type of what the function returns."""
-        return self.of(typing.get_type_hints(function.function, include_extras=True).get("return", Any))
+        return self.of(
+            typing.get_type_hints(function.function, include_extras=True).get("return", Any)
+        )
 
     def records(self) -> list[tuple[str, list[Entry]]]:
-        """Name and fields of each record that the types named so far use, those used inside records too."""
+        """Name and fields of each record that the types named so far use, those used inside records
+        too.
+        """
         found = []
         while len(found) < len(self._names):
             record, name = list(self._names.items())[len(found)]
@@ -81,15 +89,20 @@ class Types:
     def _fields(self, record: type) -> list[Entry]:
         required = getattr(record, "__required_keys__", None)
         entries = []
-        fields = getattr(record, "model_fields", None)  # of a pydantic model, whose class has other hints besides
+        fields = getattr(
+            record, "model_fields", None
+        )  # of a pydantic model, whose class has other hints besides
         for name, hint in typing.get_type_hints(record, include_extras=True).items():
             if fields is not None and name not in fields:
                 continue
             optional = required is not None and name not in required
-            # with postponed annotations the class itself does not know which of its keys are required
+            # with postponed annotations the class itself does not know which of its keys are
+            # required
             optional = {NotRequired: True, Required: False}.get(typing.get_origin(hint), optional)
             hint, description = _bare(hint)
-            entries.append(Entry(name, self.of(hint), optional, inspect.Parameter.empty, description))
+            entries.append(
+                Entry(name, self.of(hint), optional, inspect.Parameter.empty, description)
+            )
         return entries
 
     def of(self, hint: object) -> str:
@@ -106,17 +119,36 @@ class Types:
         if hasattr(hint, "__value__"):  # the `type` statement of Python 3.12
             return self.of(hint.__value__)
         kind = origin or hint
-        return self._class(kind, args) if isinstance(kind, type) else self.NOTHING if hint is None else self.ANY
+        return (
+            self._class(kind, args)
+            if isinstance(kind, type)
+            else self.NOTHING
+            if hint is None
+            else self.ANY
+        )
 
     def _class(self, kind: type, args: tuple) -> str:
         if kind is type(None):
             return self.NOTHING
         if issubclass(kind, enum.Enum):
             values = [member.value for member in kind]
-            return self.literal(values) if all(isinstance(value, _LITERAL) for value in values) else self.ANY
-        if typing_extensions.is_typeddict(kind) or dataclasses.is_dataclass(kind) or issubclass(kind, BaseModel):
+            return (
+                self.literal(values)
+                if all(isinstance(value, _LITERAL) for value in values)
+                else self.ANY
+            )
+        if (
+            typing_extensions.is_typeddict(kind)
+            or dataclasses.is_dataclass(kind)
+            or issubclass(kind, BaseModel)
+        ):
             return self._name(kind)
-        for name, group in (("TRUTH", bool), ("WHOLE", int), ("FRACTION", _FRACTION), ("TEXT", _TEXT)):
+        for name, group in (
+            ("TRUTH", bool),
+            ("WHOLE", int),
+            ("FRACTION", _FRACTION),
+            ("TEXT", _TEXT),
+        ):
             if issubclass(kind, group):
                 return getattr(self, name)
         if issubclass(kind, Mapping):
@@ -153,10 +185,16 @@ class Types:
 
 
 def _bare(hint: object) -> tuple[Any, str]:
-    """The type inside `Annotated[…]` and `NotRequired[…]`, and the `description` of its `Field`, on one line."""
+    """The type inside `Annotated[…]` and `NotRequired[…]`, and the `description` of its `Field`, on
+    one line.
+    """
     description = ""
     while typing.get_origin(hint) in (Annotated, *_WRAPPERS):
-        told = [note.description for note in getattr(hint, "__metadata__", ()) if isinstance(note, FieldInfo)]
+        told = [
+            note.description
+            for note in getattr(hint, "__metadata__", ())
+            if isinstance(note, FieldInfo)
+        ]
         description = description or next(filter(None, told), "")
         hint = typing.get_args(hint)[0]
     return hint, " ".join(description.split())

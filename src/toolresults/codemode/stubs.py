@@ -1,7 +1,9 @@
-"""Typed stubs from signatures: what a type checker needs for a model's code, and what a model reads before it writes.
+"""Typed stubs from signatures: what a type checker needs for a model's code, and what a model reads
+before it writes.
 
-pyi(functions)   # one namespace's module: `def list_tasks(owner: str | None = None) -> list[Task]: ...`
-dts(functions)   # `declare namespace crm { function list_tasks(args?: { owner?: string | null }): Promise<Task[]>; }`
+pyi(functions)   # one namespace's module: `def list_tasks(owner: str | None = None) -> list[Task]:
+...` dts(functions)   # `declare namespace crm { function list_tasks(args?: { owner?: string | null
+}): Promise<Task[]>; }`
 """
 
 import builtins
@@ -36,7 +38,14 @@ class _Python(Types):
 
 
 class _TypeScript(Types):
-    TEXT, WHOLE, FRACTION, TRUTH, NOTHING, ANY = "string", "number", "number", "boolean", "null", "unknown"
+    TEXT, WHOLE, FRACTION, TRUTH, NOTHING, ANY = (
+        "string",
+        "number",
+        "number",
+        "boolean",
+        "null",
+        "unknown",
+    )
     TAKEN = frozenset(("Array", "Promise", "Record"))
 
     def literal(self, values):
@@ -50,9 +59,11 @@ class _TypeScript(Types):
 
 
 def pyi(functions: Iterable[HostFunction], *, docs: bool = False) -> str:
-    """The `.pyi` text of the module that holds `functions`, which are of one namespace, and the records they use.
+    """The `.pyi` text of the module that holds `functions`, which are of one namespace, and the
+    records they use.
 
-    `docs` is for a reader: no imports, but each docstring's first line, and what parameters and fields are for.
+    `docs` is for a reader: no imports, but each docstring's first line, and what parameters and
+    fields are for.
     """
     types = _Python(functions)
     defined = [_def(types, function, docs) for function in types.functions]
@@ -65,33 +76,48 @@ def pyi(functions: Iterable[HostFunction], *, docs: bool = False) -> str:
 def _def(types: _Python, function: HostFunction, docs: bool) -> str:
     parameters, keyword_only = [], False
     for entry in types.parameters(function):
-        if function.signature.parameters[entry.name].kind is inspect.Parameter.KEYWORD_ONLY and not keyword_only:
+        if (
+            function.signature.parameters[entry.name].kind is inspect.Parameter.KEYWORD_ONLY
+            and not keyword_only
+        ):
             parameters.append(("*", ""))
             keyword_only = True
         default = f" = {_default(entry.default)}" if entry.optional else ""
-        parameters.append((f"{entry.name}: {entry.type}{default}", entry.description if docs else ""))
+        parameters.append(
+            (f"{entry.name}: {entry.type}{default}", entry.description if docs else "")
+        )
     if any(description for _, description in parameters):
         lines = (f"    {text},{_comment('#', description)}\n" for text, description in parameters)
         inside = f"\n{''.join(lines)}"
     else:
         inside = ", ".join(text for text, _ in parameters)
-    # a comment is a few tokens less than a docstring, and needs no quotes, which cost more inside a JSON string
+    # a comment is a few tokens less than a docstring, and needs no quotes, which cost more inside a
+    # JSON string
     told = f"# {function.summary}\n" if docs and function.summary else ""
     return f"{told}def {function.name}({inside}) -> {types.result(function)}: ...\n"
 
 
 def _typed_dict(name: str, fields: list[Entry], docs: bool) -> str:
-    typed = [(entry, f"NotRequired[{entry.type}]" if entry.optional else entry.type) for entry in fields]
+    typed = [
+        (entry, f"NotRequired[{entry.type}]" if entry.optional else entry.type) for entry in fields
+    ]
     if all(entry.name.isidentifier() and not keyword.iskeyword(entry.name) for entry in fields):
-        lines = (f"    {entry.name}: {told}{_comment('#', entry.description, docs)}\n" for entry, told in typed)
+        lines = (
+            f"    {entry.name}: {told}{_comment('#', entry.description, docs)}\n"
+            for entry, told in typed
+        )
         return f"class {name}(TypedDict):\n" + ("".join(lines) or "    pass\n")
     inside = ", ".join(f"{entry.name!r}: {told}" for entry, told in typed)
     return f"{name} = TypedDict({name!r}, {{{inside}}})\n"
 
 
 def _default(value: object) -> str:
-    """A default as it stands in a stub: a short scalar in full, anything else (an enum, a list) as `...`."""
-    plain = type(value) in (type(None), bool, int, str) or type(value) is float and math.isfinite(value)
+    """A default as it stands in a stub: a short scalar in full, anything else (an enum, a list) as
+    `...`.
+    """
+    plain = (
+        type(value) in (type(None), bool, int, str) or type(value) is float and math.isfinite(value)
+    )
     return repr(value) if plain and len(repr(value)) <= DEFAULT_CHARS else "..."
 
 
@@ -100,14 +126,17 @@ def _comment(mark: str, text: str, wanted: bool = True) -> str:
 
 
 def dts(functions: Iterable[HostFunction], *, docs: bool = False) -> str:
-    """TypeScript declarations of `functions`, which are of one namespace, and of the records they use.
+    """TypeScript declarations of `functions`, which are of one namespace, and of the records they
+    use.
 
-    Arguments are named, as one object; every function returns a promise. `docs` adds each docstring's first line, the
-    descriptions of parameters and fields, and defaults, for a reader.
+    Arguments are named, as one object; every function returns a promise. `docs` adds each
+    docstring's first line, the descriptions of parameters and fields, and defaults, for a reader.
     """
     types = _TypeScript(functions)
     defined = [_function(types, function, docs) for function in types.functions]
-    records = [f"  interface {name} {_members(fields, docs, '  ')}\n" for name, fields in types.records()]
+    records = [
+        f"  interface {name} {_members(fields, docs, '  ')}\n" for name, fields in types.records()
+    ]
     namespace = types.functions[0].namespace if types.functions else "none"
     return f"declare namespace {namespace} {{\n{''.join(records + defined)}}}\n"
 
@@ -124,7 +153,11 @@ def _function(types: _TypeScript, function: HostFunction, docs: bool) -> str:
 def _members(entries: list[Entry], docs: bool, indent: str) -> str:
     members = []
     for entry in entries:
-        name = entry.name if entry.name.isascii() and entry.name.isidentifier() else _quoted(entry.name)
+        name = (
+            entry.name
+            if entry.name.isascii() and entry.name.isidentifier()
+            else _quoted(entry.name)
+        )
         known = entry.optional and entry.default is not None and _default(entry.default) != "..."
         default = f"Default {_quoted(entry.default)}." if known else ""
         told = " ".join(filter(None, [entry.description, default])) if docs else ""
@@ -136,6 +169,12 @@ def _members(entries: list[Entry], docs: bool, indent: str) -> str:
 
 
 def _quoted(value: object) -> str:
-    """A scalar in JavaScript; single quotes cost less than double ones once the text stands inside a JSON string."""
+    """A scalar in JavaScript; single quotes cost less than double ones once the text stands inside
+    a JSON string.
+    """
     text = json.dumps(value, ensure_ascii=False)
-    return f"'{value}'" if isinstance(value, str) and text == f'"{value}"' and "'" not in value else text
+    return (
+        f"'{value}'"
+        if isinstance(value, str) and text == f'"{value}"' and "'" not in value
+        else text
+    )

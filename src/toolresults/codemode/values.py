@@ -1,7 +1,8 @@
-"""The size of what comes out of a sandbox, found before it is copied: a kilobyte of code can hold a terabyte of list.
+"""The size of what comes out of a sandbox, found before it is copied: a kilobyte of code can hold a
+terabyte of list.
 
-`x = [0] * 1000; x = [x] * 1000; x = [x] * 1000` takes a few kilobytes, because the rows are one row; as JSON it is two
-gigabytes.
+`x = [0] * 1000; x = [x] * 1000; x = [x] * 1000` takes a few kilobytes, because the rows are one
+row; as JSON it is two gigabytes.
 """
 
 import datetime as dt
@@ -18,7 +19,8 @@ _TEXT = (decimal.Decimal, PurePath, dt.date, dt.time, dt.timedelta)
 def is_over(value: object, most: int) -> bool:
     """Whether the JSON of `value` surely takes more than `most` characters.
 
-    Goes down level by level. What stands in a level more than once is looked at once, and counted as often.
+    Goes down level by level. What stands in a level more than once is looked at once, and counted
+    as often.
     """
     chars, level = 0, {id(value): (value, 1)}
     while level and chars <= most:
@@ -46,8 +48,12 @@ def is_over(value: object, most: int) -> bool:
 
 
 def beginning(value: object, most: int) -> str:
-    """The first `most` characters of the JSON of `value`, made piece by piece, so that the rest costs nothing."""
-    encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), skipkeys=True, default=_other)
+    """The first `most` characters of the JSON of `value`, made piece by piece, so that the rest
+    costs nothing.
+    """
+    encoder = json.JSONEncoder(
+        ensure_ascii=False, separators=(",", ":"), skipkeys=True, default=_other
+    )
     text = ""
     try:
         for piece in encoder.iterencode(value):
@@ -60,7 +66,9 @@ def beginning(value: object, most: int) -> str:
 
 
 def _other(value: object) -> object:
-    """What stands for a value that JSON has no form for. An object's own text may be as long as all that it holds."""
+    """What stands for a value that JSON has no form for. An object's own text may be as long as all
+    that it holds.
+    """
     if isinstance(value, set | frozenset):
         return list(value)
     return str(value) if isinstance(value, _TEXT) else type(value).__name__

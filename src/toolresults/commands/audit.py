@@ -17,13 +17,15 @@ from toolresults.commands import Fault
     show_default=True,
     help="Tokens that one tool result may take.",
 )
-@click.option("--rows", metavar="PATH", help="Where the rows are, if not in the longest list: $.data, say.")
+@click.option(
+    "--rows", metavar="PATH", help="Where the rows are, if not in the longest list: $.data, say."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for programs.")
 def audit(file: str, budget: int, rows: str | None, as_json: bool) -> None:
     """Say what makes a tool result large, and what to do first.
 
-    FILE holds what the tool returned: a JSON list, an object with a list inside, JSON Lines, or an MCP result. Nothing
-    of it is shown but the names of its fields.
+    FILE holds what the tool returned: a JSON list, an object with a list inside, JSON Lines, or an
+    MCP result. Nothing of it is shown but the names of its fields.
     """
     from toolresults.audit.load import InputError
     from toolresults.audit.report import audit_file

@@ -1,4 +1,5 @@
-"""Fitting rows into a budget of exact tokens, with a note that says what was left out and what to do next.
+"""Fitting rows into a budget of exact tokens, with a note that says what was left out and what to
+do next.
 
 A page is a JSON object:
 
@@ -14,7 +15,9 @@ from ..tokens import count_many, count_tokens, to_json
 from .shape import TEXT_CAP
 
 BUDGET = 25_000
-"""Tokens that one tool result may take: Claude Code's cap (Anthropic, "Writing effective tools for agents", 2025)."""
+"""Tokens that one tool result may take: Claude Code's cap (Anthropic, "Writing effective tools for
+agents", 2025).
+"""
 
 CUT = "Text cut to fit."
 """Said when not even one row fitted as it was."""
@@ -27,7 +30,9 @@ SEAMS = 3
 
 
 class BudgetError(ValueError):
-    """The host's mistake: a budget too small for any result. Raised to the host, never shown to a model."""
+    """The host's mistake: a budget too small for any result. Raised to the host, never shown to a
+    model.
+    """
 
 
 def clamp(name: str, value: int, least: int, most: int) -> tuple[int, str | None]:
@@ -40,17 +45,22 @@ def clamp(name: str, value: int, least: int, most: int) -> tuple[int, str | None
 
 
 def largest_fit(
-    rows: Sequence[str], frame: Callable[[int], tuple[str, str]], budget: int, encoding: str = "o200k_base"
+    rows: Sequence[str],
+    frame: Callable[[int], tuple[str, str]],
+    budget: int,
+    encoding: str = "o200k_base",
 ) -> tuple[int, str]:
-    """The largest number of `rows` (JSON texts) that fits the budget, and the text; (0, "") if not one row fits.
+    """The largest number of `rows` (JSON texts) that fits the budget, and the text; (0, "") if not
+    one row fits.
 
-    `frame(n)` gives what stands before and after the rows when `n` are shown. Since note and cursor change with `n`,
-    the length is not quite monotone, and halving or bisecting can miss the best page. Instead each row is counted
-    once, which gives nearly the length of every page; from above, the search goes down in jumps that cannot pass over
-    a page that fits, and only a page that should fit is counted whole: about one exact count a page.
+    `frame(n)` gives what stands before and after the rows when `n` are shown. Since note and cursor
+    change with `n`, the length is not quite monotone, and halving or bisecting can miss the best
+    page. Instead each row is counted once, which gives nearly the length of every page; from above,
+    the search goes down in jumps that cannot pass over a page that fits, and only a page that
+    should fit is counted whole: about one exact count a page.
     """
-    # A row counted from the letter of its first key, with the `,{"` that follows, costs what it adds to a page: a
-    # tokenizer does not join what stands before that letter with the letter.
+    # A row counted from the letter of its first key, with the `,{"` that follows, costs what it
+    # adds to a page: a tokenizer does not join what stands before that letter with the letter.
     costs = count_many([row[2:] + ',{"' for row in rows], encoding)
     below = [0, *accumulate(costs)]
     n = len(rows)
@@ -81,10 +91,13 @@ def page(
 
     - `rows`: the rows that the limit allows, already shaped and redacted.
     - `total`: how many rows match in all.
-    - `cursor_after(n)`: the cursor that continues after the first `n` rows, None if nothing remains then.
+    - `cursor_after(n)`: the cursor that continues after the first `n` rows, None if nothing remains
+      then.
     - `notes`: what else the model must know, such as a limit that was lowered.
-    - `advice`: what to add to the note when the budget cuts rows, such as a parameter that makes rows smaller.
-    - `shrink(max_chars)`: the first row again, its texts cut to so many characters; used if not even it fits.
+    - `advice`: what to add to the note when the budget cuts rows, such as a parameter that makes
+      rows smaller.
+    - `shrink(max_chars)`: the first row again, its texts cut to so many characters; used if not
+      even it fits.
 
     Raises `BudgetError` if one row does not fit even so.
     """
@@ -104,14 +117,18 @@ def page(
         head, tail = frame(1, [CUT])
         text = longest_fit(lambda chars: head + to_json(shrink(chars)) + tail, budget, encoding)
     if not text or count_tokens(text, encoding) > budget:
-        raise BudgetError(f"a budget of {budget} tokens cannot hold one row of this listing: raise it")
+        raise BudgetError(
+            f"a budget of {budget} tokens cannot hold one row of this listing: raise it"
+        )
     return text
 
 
 def longest_fit(
     render: Callable[[int], str], budget: int, encoding: str = "o200k_base", *, most: int = TEXT_CAP
 ) -> str:
-    """`render(chars)` for the largest number of characters, 1 to `most`, found to fit by bisection; "" if none is."""
+    """`render(chars)` for the largest number of characters, 1 to `most`, found to fit by bisection;
+    "" if none is.
+    """
     best, low, high = "", 1, most
     while low <= high:
         middle = (low + high) // 2

@@ -1,8 +1,8 @@
 """Cursors that a model can hand back but not make up: signed, bound to their query, expiring.
 
-A cursor says where a listing stopped: the sort key and id of the last row shown (keyset paging). It is readable, since
-that row was shown anyway, but it cannot be changed. What it is bound to (tool, filter, sort, caller) is not inside it:
-it is mixed into the signing key, which costs no tokens.
+A cursor says where a listing stopped: the sort key and id of the last row shown (keyset paging). It
+is readable, since that row was shown anyway, but it cannot be changed. What it is bound to (tool,
+filter, sort, caller) is not inside it: it is mixed into the signing key, which costs no tokens.
 
     cursors = Cursors(["secret"])
     cursor = cursors.sign((1767225600, "ord_000123"), binding={"tool": "search", "status": "paid", "caller": "ana"})
@@ -58,12 +58,18 @@ class _Signer(TimestampSigner):
 class Cursors:
     """Signs and reads the cursors of one host.
 
-    `keys` are the host's secrets, oldest first: the last one signs, all of them are accepted, so a key is rotated by
-    appending a new one and retired by removing the old one. `clock` gives the time in seconds; `max_age` is in seconds.
-    Raises `ValueError` without a key.
+    `keys` are the host's secrets, oldest first: the last one signs, all of them are accepted, so a
+    key is rotated by appending a new one and retired by removing the old one. `clock` gives the
+    time in seconds; `max_age` is in seconds. Raises `ValueError` without a key.
     """
 
-    def __init__(self, keys: Sequence[str | bytes], *, clock: Callable[[], float] = time.time, max_age: int = MAX_AGE):
+    def __init__(
+        self,
+        keys: Sequence[str | bytes],
+        *,
+        clock: Callable[[], float] = time.time,
+        max_age: int = MAX_AGE,
+    ):
         self._keys = [key.encode() if isinstance(key, str) else bytes(key) for key in keys]
         if not self._keys or not all(self._keys):
             raise ValueError("cursors need at least one key, and no key may be empty")
@@ -71,11 +77,15 @@ class Cursors:
         self._max_age = max_age
 
     def sign(self, position: Position, *, binding: object) -> str:
-        """The cursor for `position` (integers and strings), good only with an equal `binding` (any JSON value)."""
+        """The cursor for `position` (integers and strings), good only with an equal `binding` (any
+        JSON value).
+        """
         return self._signer(self._keys, binding).sign(_write(position)).decode("ascii")
 
     def read(self, cursor: object, *, binding: object) -> Position:
-        """The position inside `cursor`. Raises `CursorError` unless signed here, lately, for `binding`."""
+        """The position inside `cursor`. Raises `CursorError` unless signed here, lately, for
+        `binding`.
+        """
         if not isinstance(cursor, str) or len(cursor) > MAX_CHARS or not cursor.isascii():
             raise CursorError
         try:
@@ -83,7 +93,8 @@ class Cursors:
             value, signed_at = signer.unsign(cursor, max_age=self._max_age, return_timestamp=True)
         except BadData:
             raise CursorError from None
-        # base64 has several spellings of the same bytes: only the one that we would write ourselves is accepted
+        # base64 has several spellings of the same bytes: only the one that we would write ourselves
+        # is accepted
         now = int(signed_at.timestamp())
         ours = (self._signer([key], binding, now).sign(value).decode("ascii") for key in self._keys)
         if cursor not in ours:
@@ -98,8 +109,12 @@ class Cursors:
 
 def _write(position: Position) -> str:
     """Integers as digits and strings behind `~`: fewer tokens than base64 of the same thing."""
-    return ":".join(str(part) if isinstance(part, int) else "~" + quote(part, safe="") for part in position)
+    return ":".join(
+        str(part) if isinstance(part, int) else "~" + quote(part, safe="") for part in position
+    )
 
 
 def _read(text: str) -> Position:
-    return tuple(unquote(part[1:]) if part.startswith("~") else int(part) for part in text.split(":"))
+    return tuple(
+        unquote(part[1:]) if part.startswith("~") else int(part) for part in text.split(":")
+    )

@@ -1,4 +1,5 @@
-"""Large fields behind a reference: a listing shows the ref, a second tool reads the field in windows.
+"""Large fields behind a reference: a listing shows the ref, a second tool reads the field in
+windows.
 
 A model that reads a window and needs more asks again with its `next_offset`.
 
@@ -30,15 +31,18 @@ def window(
 ) -> str:
     """One window of a large field, as the text of a tool result of at most `budget` tokens.
 
-    `text` is the whole field, not yet redacted: it is redacted here, before the cut, so that no secret can lie across
-    two windows. `offset`, `max_chars` and `ceiling` are in characters of the redacted text. The windows that
-    `next_offset` leads to give back that text, every character once. The cut counts characters, so it splits none.
+    `text` is the whole field, not yet redacted: it is redacted here, before the cut, so that no
+    secret can lie across two windows. `offset`, `max_chars` and `ceiling` are in characters of the
+    redacted text. The windows that `next_offset` leads to give back that text, every character
+    once. The cut counts characters, so it splits none.
 
     Raises `OffsetError` for an offset outside the text, `BudgetError` if not one character fits.
     """
     text = redact(text)
     if not 0 <= offset <= max(len(text) - 1, 0):
-        raise OffsetError(f"offset {offset} is outside this payload: use 0 to {max(len(text) - 1, 0)}.")
+        raise OffsetError(
+            f"offset {offset} is outside this payload: use 0 to {max(len(text) - 1, 0)}."
+        )
     size, changed = clamp("max_chars", max_chars, 1, ceiling)
     size = max(min(size, len(text) - offset), 1)
 
@@ -53,7 +57,11 @@ def window(
             "total_chars": len(text),
             "truncated": more,
         }
-        cut = f"The {budget}-token budget cut this window to {chars} characters." if chars < size else None
+        cut = (
+            f"The {budget}-token budget cut this window to {chars} characters."
+            if chars < size
+            else None
+        )
         if note := " ".join(filter(None, [changed, cut])):
             result["note"] = note
         return to_json(result)
@@ -62,5 +70,7 @@ def window(
     if count_tokens(shown, encoding) > budget:
         shown = longest_fit(render, budget, encoding, most=size)
     if not shown:
-        raise BudgetError(f"a budget of {budget} tokens cannot hold a window of this payload: raise it")
+        raise BudgetError(
+            f"a budget of {budget} tokens cannot hold a window of this payload: raise it"
+        )
     return shown

@@ -1,7 +1,8 @@
 """Secrets are taken out of a text before anything else happens to it.
 
-Before, because a secret that lies across the edge of two windows can be put together from both. The rules work on
-plain text, on JSON, and on JSON inside JSON, where quotes carry backslashes; valid JSON stays valid.
+Before, because a secret that lies across the edge of two windows can be put together from both. The
+rules work on plain text, on JSON, and on JSON inside JSON, where quotes carry backslashes; valid
+JSON stays valid.
 
     redact('{"card_token":"tok_abc","amount":5}')  # {"card_token":"[redacted]","amount":5}
 """
@@ -12,20 +13,25 @@ from functools import lru_cache
 REDACTED = "[redacted]"
 
 MAX_PASSES = 8
-"""A secret that is glued to another is seen only once that one is gone: two passes, and seldom a third, find all."""
+"""A secret that is glued to another is seen only once that one is gone: two passes, and seldom a
+third, find all.
+"""
 
 SECRET_KEYS = (
     "password", "passwd", "passphrase", "secret", "secret_key", "api_key", "access_key", "private_key", "access_token",
     "refresh_token", "id_token", "auth_token", "session_token", "card_token", "card_number", "authorization", "cookie",
     "cvv", "cvc",
 )  # fmt: skip
-"""A key that ends in one of these has its value removed; case does not matter, and `_` may be `-` or left out."""
+"""A key that ends in one of these has its value removed; case does not matter, and `_` may be `-`
+or left out.
+"""
 
 _ENDINGS = "|".join(name.replace("_", "[-_]?") for name in SECRET_KEYS)
 _NAME = rf"(?:[\w-]{{0,40}}(?:{_ENDINGS})|token)"  # `token` alone: next_page_token is no secret
 _SPACE = r"(?:\s|\\+[nrt])*+"  # line breaks of nested JSON are escapes
 _KEY = re.compile(
-    rf"(?<!\\)(?P<slashes>\\*+)(?P<quote>[\"']){_NAME}(?P=slashes)(?P=quote){_SPACE}:{_SPACE}", re.IGNORECASE
+    rf"(?<!\\)(?P<slashes>\\*+)(?P<quote>[\"']){_NAME}(?P=slashes)(?P=quote){_SPACE}:{_SPACE}",
+    re.IGNORECASE,
 )
 _MARK = re.compile(r"(?<!\\)(?P<slashes>\\*)(?P<quote>[\"'])|(?<!\\)\\+[nrt]|[\[\]{},\s]")
 
@@ -38,19 +44,30 @@ _PATTERNS = (
         r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[^\"'\\]|\\+[^\"'\\])*?"
         r"(?:-----END [A-Z ]*PRIVATE KEY-----|(?=\\*(?:[\"']|\Z)))"
     ),
-    # a JSON Web Token, RFC 7519; the look ahead keeps a long run that is none from being read again and again
-    re.compile(rf"(?<![\w-])(?=[\w-]*+\.[\w-]{{8,}}+\.)[\w-]*?{_START}(?P<value>eyJ[\w-]{{8,}}\.[\w-]+\.[\w-]*)"),
+    # a JSON Web Token, RFC 7519; the look ahead keeps a long run that is none from being read again
+    # and again
+    re.compile(
+        rf"(?<![\w-])(?=[\w-]*+\.[\w-]{{8,}}+\.)[\w-]*?{_START}(?P<value>eyJ[\w-]{{8,}}\.[\w-]+\.[\w-]*)"
+    ),
     # RFC 6750, RFC 7617; `\/` is how PHP writes a slash in JSON
     re.compile(rf"{_START}bearer (?P<value>(?:[\w.~+/-]|\\+/){{8,}}=*)", re.IGNORECASE),
     re.compile(rf"{_START}basic (?P<value>(?:[A-Za-z0-9+/]|\\+/){{12,}}=*)", re.IGNORECASE),
     # keys and card tokens of payment and AI APIs
     re.compile(rf"{_START}(?:(?:tok|sk|rk|pk)_(?:live|test)_\w{{6,}}|sk-[\w-]{{16,}})"),
     # AWS, GitHub, Slack
-    re.compile(rf"{_START}(?:(?:AKIA|ASIA)[0-9A-Z]{{16}}\b|gh[pousr]_\w{{20,}}|xox[abprs]-[\w-]{{10,}})"),
+    re.compile(
+        rf"{_START}(?:(?:AKIA|ASIA)[0-9A-Z]{{16}}\b|gh[pousr]_\w{{20,}}|xox[abprs]-[\w-]{{10,}})"
+    ),
     # a query string, a .env file
-    re.compile(rf"(?:(?<![\w-])|{_ESCAPE})(?=[\w-]*+=){_NAME}=(?P<value>(?:[^\s&;,\"'\\]|\\+/)+)", re.IGNORECASE),
+    re.compile(
+        rf"(?:(?<![\w-])|{_ESCAPE})(?=[\w-]*+=){_NAME}=(?P<value>(?:[^\s&;,\"'\\]|\\+/)+)",
+        re.IGNORECASE,
+    ),
     # a header on a line of its own, and inside a string, where a line break is an escape
-    re.compile(r"^[ \t]*(?:proxy-)?(?:authorization|(?:set-)?cookie|x-api-key):[ \t]*(?P<value>\S.*)$", re.I | re.M),
+    re.compile(
+        r"^[ \t]*(?:proxy-)?(?:authorization|(?:set-)?cookie|x-api-key):[ \t]*(?P<value>\S.*)$",
+        re.I | re.M,
+    ),
     re.compile(
         r"(?:(?<=[\"'])|(?<=\\[nrt]))(?:proxy-)?(?:authorization|(?:set-)?cookie|x-api-key):[ \t]*"
         r"(?P<value>[^\s\"'\\][^\"'\\\r\n]*)",
@@ -61,9 +78,13 @@ _PATTERNS = (
 _CARD = re.compile(rf"(?:(?<![\w.-])|{_ESCAPE})[3-6](?:[ -]?\d){{12,18}}(?![\w.-]?\d|[eE][+-])")
 
 
-@lru_cache(maxsize=8)  # all windows of a payload, one after the other, begin with the redacted whole
+@lru_cache(
+    maxsize=8
+)  # all windows of a payload, one after the other, begin with the redacted whole
 def redact(text: str) -> str:
-    """`text` with every secret that the rules know replaced by `[redacted]` (a bare JSON number by `null`)."""
+    """`text` with every secret that the rules know replaced by `[redacted]` (a bare JSON number by
+    `null`).
+    """
     for _ in range(MAX_PASSES):
         before, text = text, _pass(text)
         if text == before:
@@ -98,10 +119,11 @@ def _luhn(digits: str) -> bool:
 
 
 def _level(slashes: str) -> int:
-    """How many strings a quote behind `slashes` is nested in: JSON puts 2^k - 1 backslashes before it at level k.
+    """How many strings a quote behind `slashes` is nested in: JSON puts 2^k - 1 backslashes before
+    it at level k.
 
-    More may stand before those, and belong to the text; each of them is doubled k + 1 times, so that the number's
-    trailing ones, in binary, still say the level.
+    More may stand before those, and belong to the text; each of them is doubled k + 1 times, so
+    that the number's trailing ones, in binary, still say the level.
     """
     return ((len(slashes) ^ (len(slashes) + 1)).bit_length()) - 1
 
@@ -112,7 +134,9 @@ def _by_key(text: str) -> str:
         if key.start() < done:
             continue  # inside a value that is already gone
         level = _level(key["slashes"])
-        if key["quote"] == "'":  # Python's way of writing: as deep as the double quotes that are open around it
+        if (
+            key["quote"] == "'"
+        ):  # Python's way of writing: as deep as the double quotes that are open around it
             for slashes in re.findall(r'(?<!\\)(\\*)"', text[read : key.start()]):
                 depth = min(_level(slashes), depth) if _level(slashes) != depth else depth + 1
             read, level = key.start(), depth
@@ -120,9 +144,16 @@ def _by_key(text: str) -> str:
         value = text[key.end() : end]
         if value and value != "null":
             opening = re.match(r"(\\*)[\"']", value)
-            if opening and key["quote"] == '"' and (value[opening.end() - 1] == "'" or _level(opening[1]) != level):
+            if (
+                opening
+                and key["quote"] == '"'
+                and (value[opening.end() - 1] == "'" or _level(opening[1]) != level)
+            ):
                 opening = None  # no string of JSON begins like this
-            parts += [text[done : key.end()], f"{opening[0]}{REDACTED}{opening[0]}" if opening else "null"]
+            parts += [
+                text[done : key.end()],
+                f"{opening[0]}{REDACTED}{opening[0]}" if opening else "null",
+            ]
             done = end
     return "".join([*parts, text[done:]])
 

@@ -1,9 +1,11 @@
-"""Tools for everything against two tools over a registry, as the registry grows from 5 functions to 500 (notebook 11).
+"""Tools for everything against two tools over a registry, as the registry grows from 5 functions to
+500 (notebook 11).
 
     workbook bench code_mode      measures, and writes data/results/code_mode.csv again
 
-Everything is charged: definitions in every request, searches, code, error turns. Both ways are made right by the same
-oracle, and leave the same tables behind. The script decides nothing: no model's skill is measured.
+Everything is charged: definitions in every request, searches, code, error turns. Both ways are made
+right by the same oracle, and leave the same tables behind. The script decides nothing: no model's
+skill is measured.
 """
 
 import csv
@@ -36,22 +38,49 @@ MISTAKEN_AT = 50
 """Functions where the model makes its mistakes."""
 
 ONE_BY_ONE = "all definitions, one call a turn"
-"""44 turns with all definitions in each: measured at the smallest size and at `MISTAKEN_AT`, since it takes long."""
+"""44 turns with all definitions in each: measured at the smallest size and at `MISTAKEN_AT`, since
+it takes long.
+"""
 
-COLUMNS = ("question", "way", "mistake", "functions", "api", "turns", "calls", "definitions", "results", "peak")
-COLUMNS += ("input", "output", "cached_read", "cache_write", "money", "money_warm", "verdict", "state")
-"""The results file. Tokens; money in US dollars, exactly: with an empty prompt cache, and (warm) with one that has the
-definitions from a question before. `state` is a digest of all tables afterwards."""
+COLUMNS = (
+    "question",
+    "way",
+    "mistake",
+    "functions",
+    "api",
+    "turns",
+    "calls",
+    "definitions",
+    "results",
+    "peak",
+)
+COLUMNS += (
+    "input",
+    "output",
+    "cached_read",
+    "cache_write",
+    "money",
+    "money_warm",
+    "verdict",
+    "state",
+)
+"""The results file. Tokens; money in US dollars, exactly: with an empty prompt cache, and (warm)
+with one that has the definitions from a question before. `state` is a digest of all tables
+afterwards."""
 
 
 def ways(question: Question, functions: int = MISTAKEN_AT) -> list[str]:
-    """The ways that are measured for a question: two are for the week's alone, and one of them not at every size."""
+    """The ways that are measured for a question: two are for the week's alone, and one of them not
+    at every size.
+    """
     left_out = set() if functions in (SIZES[0], MISTAKEN_AT) else {ONE_BY_ONE}
     left_out |= set() if question is WEEK else {ONE_BY_ONE, "ready-made tool"}
     return [way for way in WAYS if way not in left_out]
 
 
-def row(company: Company, question: Question, way: str, api: str, mistake: Mistake | None = None) -> dict[str, Any]:
+def row(
+    company: Company, question: Question, way: str, api: str, mistake: Mistake | None = None
+) -> dict[str, Any]:
     """One question, played and judged. What it wrote is taken back."""
     played = mistake.play(api, company) if mistake else play(api, company, question, way)
     said = verdict(company.store, company.caller, question, played.answer, company.written())
@@ -86,7 +115,9 @@ def rows() -> Iterator[dict[str, Any]]:
         with Company(functions) as company:
             for api in APIS:
                 for question in QUESTIONS.values():
-                    yield from (row(company, question, way, api) for way in ways(question, functions))
+                    yield from (
+                        row(company, question, way, api) for way in ways(question, functions)
+                    )
                 if functions == MISTAKEN_AT:
                     yield from (row(company, WEEK, wrong.way, api, wrong) for wrong in MISTAKES)
 
@@ -101,7 +132,8 @@ def about() -> dict[str, str]:
         "tokenizer": "o200k_base (for Claude, whose tokenizer is not public, an estimate)",
         "versions": ", ".join(f"{name} {version(name)}" for name in packages),
         "prices": "; ".join(
-            f"{price.model} as of {price.as_of}, {price.source}" for price in map(prices.__getitem__, MODELS.values())
+            f"{price.model} as of {price.as_of}, {price.source}"
+            for price in map(prices.__getitem__, MODELS.values())
         ),
     }
 

@@ -1,4 +1,5 @@
-"""What the scripted model says to answer a question in each way: by plain calls, by calls that it finds, or by code.
+"""What the scripted model says to answer a question in each way: by plain calls, by calls that it
+finds, or by code.
 
 The model of this script makes no mistake; `code_mode_mistakes` has those.
 """
@@ -51,14 +52,20 @@ def search(question: Question, detail: str = "full") -> Dialogue:
 
 
 def must_show(results: Sequence[Any], names: Iterable[str]) -> None:
-    """Raises `LookupError` for a name that the results do not show: the model could not have used it."""
+    """Raises `LookupError` for a name that the results do not show: the model could not have used
+    it.
+    """
     text = str(results)
     if hidden := [name for name in names if name not in text]:
         raise LookupError(f"the search did not find {', '.join(hidden)}")
 
 
-def code(question: Question, language: str = "python", searches: Sequence[str] = ("full",)) -> Dialogue:
-    """With `search` and `execute`: a search for each detail in `searches`, then the code, then the answer."""
+def code(
+    question: Question, language: str = "python", searches: Sequence[str] = ("full",)
+) -> Dialogue:
+    """With `search` and `execute`: a search for each detail in `searches`, then the code, then the
+    answer.
+    """
     for detail in searches:
         yield from search(question, detail)
     [ran] = yield [("execute", {"code": question.code[language]})]

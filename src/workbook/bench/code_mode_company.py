@@ -1,10 +1,12 @@
-"""The company behind the experiment: its first n functions for one caller, as tools and as a registry.
+"""The company behind the experiment: its first n functions for one caller, as tools and as a
+registry.
 
     with Company(50) as company:
         company.tools["crm_get_task"].call({"task_id": "task_100042"})
         company.registry().execute("crm.get_task('task_100042')")
 
-A company serves many plays: `forget` takes back the notes that one has written, so that the next begins as it did.
+A company serves many plays: `forget` takes back the notes that one has written, so that the next
+begins as it did.
 """
 
 from collections.abc import Callable
@@ -50,7 +52,9 @@ def _tool(path: str, function: Callable[..., object]) -> Tool:
 
 
 class Company:
-    """The company's first `n` functions for `caller`, over a store of its own. `ValueError` if there are fewer."""
+    """The company's first `n` functions for `caller`, over a store of its own. `ValueError` if
+    there are fewer.
+    """
 
     def __init__(self, n: int, caller: Caller = CALLER):
         if not 0 < n <= MOST:
@@ -82,17 +86,25 @@ class Company:
         return self._registries[language]
 
     def written(self) -> list[tuple[str, str, str]]:
-        """What each note is about, its author and its text, for those that were written since the beginning."""
+        """What each note is about, its author and its text, for those that were written since the
+        beginning.
+        """
         notes = self.store.dump("notes", self.caller.tenant)[self._notes :]
         return [(note["about"], note["author"], note["text"]) for note in notes]
 
     def state(self) -> str:
-        """A digest of all that the tables hold, but for the ids of notes, which are never given twice."""
+        """A digest of all that the tables hold, but for the ids of notes, which are never given
+        twice.
+        """
         tables = {
-            f"{tenant} {table}": self.store.dump(table, tenant) for tenant in self.store.tenants for table in TABLES
+            f"{tenant} {table}": self.store.dump(table, tenant)
+            for tenant in self.store.tenants
+            for table in TABLES
         }
         for tenant in self.store.tenants:
-            tables[f"{tenant} notes"] = [{**note, "note_id": ""} for note in tables[f"{tenant} notes"]]
+            tables[f"{tenant} notes"] = [
+                {**note, "note_id": ""} for note in tables[f"{tenant} notes"]
+            ]
         return sha256(repr(tables).encode("utf-8")).hexdigest()[:12]
 
     def forget(self) -> None:
@@ -109,7 +121,9 @@ class Company:
         return index
 
     def find_tools(self, api: str) -> Tool:
-        """A search over the definitions, which come as they are found: how vendors' tool search loads them."""
+        """A search over the definitions, which come as they are found: how vendors' tool search
+        loads them.
+        """
 
         def find_tools(query: str) -> str:
             """Finds tools by what they do, and makes them callable. Returns their definitions."""
@@ -124,10 +138,14 @@ class Company:
         list_tasks, add_note = self.functions["crm.list_tasks"], self.functions["crm.add_note"]
 
         def follow_up_overdue(team: Team) -> dict[str, int]:
-            """Writes a follow-up note on each overdue task of a team. Returns how many each owner has."""
+            """Writes a follow-up note on each overdue task of a team. Returns how many each owner
+            has.
+            """
             owners: dict[str, int] = {}
             for task in list_tasks(team=team, overdue=True, limit=200)["items"]:
-                add_note(task["task_id"], f"Follow up: {task['title']} was due on {task['due_on']}.")
+                add_note(
+                    task["task_id"], f"Follow up: {task['title']} was due on {task['due_on']}."
+                )
                 owners[task["owner"]] = owners.get(task["owner"], 0) + 1
             return owners
 

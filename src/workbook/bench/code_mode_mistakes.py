@@ -1,7 +1,8 @@
-"""A model's mistakes with the week's question, in code and with plain tools, each with the turn that mends it.
+"""A model's mistakes with the week's question, in code and with plain tools, each with the turn
+that mends it.
 
-Where a mistake stops the code half-way, some notes are written already. Two models go on from there: one runs the whole
-code again, and one looks first at what is there.
+Where a mistake stops the code half-way, some notes are written already. Two models go on from
+there: one runs the whole code again, and one looks first at what is there.
 """
 
 from collections.abc import Callable, Mapping
@@ -30,7 +31,9 @@ class Mistake:
 
 
 def changed(language: str, *changes: tuple[str, str]) -> str:
-    """The week's code with some texts replaced. Raises `ValueError` for a text that is not in it."""
+    """The week's code with some texts replaced. Raises `ValueError` for a text that is not in
+    it.
+    """
     code = WEEK_CODE[language]
     for old, new in changes:
         if old not in code:
@@ -47,7 +50,11 @@ WRONG = {
         "a wrong name": changed("python", NAME),
         "a wrong argument": changed("python", ARGUMENT),
         "an endless loop": changed(
-            "python", ("owners = {}\n", 'owners, i = {}, 0\nwhile i < len(tasks):\n    owners[tasks[i]["owner"]] = 0\n')
+            "python",
+            (
+                "owners = {}\n",
+                'owners, i = {}, 0\nwhile i < len(tasks):\n    owners[tasks[i]["owner"]] = 0\n',
+            ),
         ),
     },
     "javascript": {
@@ -113,7 +120,9 @@ def _plain(name: str, wrong: Mapping[str, Any]) -> Callable[[], Dialogue]:
 
 
 def _wrong_id() -> Dialogue:
-    """One of the notes is about a task that is not there; it is written again. The others are not touched by that."""
+    """One of the notes is about a task that is not there; it is written again. The others are not
+    touched by that.
+    """
     right = WEEK.plain(True)
     listed = yield next(right)
     (name, first), *others = right.send(listed)
@@ -127,7 +136,9 @@ def _wrong_id() -> Dialogue:
 
 
 MISTAKES = [
-    Mistake("a wrong argument", PLAIN, _plain("crm.list_tasks", {"team": "Sales", "overdue": True})),
+    Mistake(
+        "a wrong argument", PLAIN, _plain("crm.list_tasks", {"team": "Sales", "overdue": True})
+    ),
     Mistake("a wrong name", PLAIN, _plain("crm.find_tasks", {"team": "sales", "overdue": True})),
     Mistake("a wrong id in one of the notes", PLAIN, lambda: by_tool(_wrong_id())),
     *(

@@ -1,6 +1,8 @@
-"""Whether a question about the company was answered rightly, and whether what was to be written was, exactly once.
+"""Whether a question about the company was answered rightly, and whether what was to be written
+was, exactly once.
 
-It looks into the tables, not at what the functions say: an answer may be wrong because a function is.
+It looks into the tables, not at what the functions say: an answer may be wrong because a function
+is.
 """
 
 from collections import Counter
@@ -20,7 +22,11 @@ Note = tuple[str, str, str]
 def overdue_tasks(store: CrmStore, tenant: str) -> list[dict[str, Any]]:
     """The overdue tasks of the sales team, the earliest due first."""
     teams = {person["username"]: person["team"] for person in store.dump("employees", tenant)}
-    late = [task for task in store.dump("tasks", tenant) if task["status"] == "open" and task["due_on"] < TODAY]
+    late = [
+        task
+        for task in store.dump("tasks", tenant)
+        if task["status"] == "open" and task["due_on"] < TODAY
+    ]
     late = [task for task in late if teams[task["owner"]] == "sales"]
     return sorted(late, key=lambda task: (task["due_on"], task["task_id"]))
 
@@ -31,11 +37,17 @@ def true_answer(store: CrmStore, tenant: str, question: Question) -> str:
     if question is WEEK:
         return week_answer(Counter(task["owner"] for task in late))
     wanted = CUSTOMER if question.name == "one call" else late[0]["customer_id"]
-    return contact_answer(next(row for row in store.dump("customers", tenant) if row["customer_id"] == wanted))
+    return contact_answer(
+        next(row for row in store.dump("customers", tenant) if row["customer_id"] == wanted)
+    )
 
 
-def verdict(store: CrmStore, caller: Caller, question: Question, answer: str, notes: Sequence[Note]) -> str:
-    """ "right", or the first thing that is wrong: with the answer, or with the notes that were to be written."""
+def verdict(
+    store: CrmStore, caller: Caller, question: Question, answer: str, notes: Sequence[Note]
+) -> str:
+    """ "right", or the first thing that is wrong: with the answer, or with the notes that were to
+    be written.
+    """
     wanted = Counter(
         (task["task_id"], caller.user, note_for(task)) for task in overdue_tasks(store, caller.tenant)
     ) if question is WEEK else Counter()  # fmt: skip

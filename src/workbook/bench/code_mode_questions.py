@@ -1,6 +1,7 @@
 """Three questions about the company, from one call to 43, and what a model must do to answer each.
 
-Nothing but results goes into an answer, a call or a piece of code, so each is as right as what the model was shown.
+Nothing but results goes into an answer, a call or a piece of code, so each is as right as what the
+model was shown.
 """
 
 from collections import Counter
@@ -11,16 +12,18 @@ from typing import Any
 from .script import Made
 
 Dialogue = Generator[Sequence[Made], list[Any], str]
-"""Yields the calls of one turn, gets their results (parsed where they are JSON), and returns the answer."""
+"""Yields the calls of one turn, gets their results (parsed where they are JSON), and returns the
+answer.
+"""
 
 
 @dataclass(frozen=True)
 class Question:
     """A question, and what the model does about it in each way.
 
-    `plain(at_once)` is its dialogue with plain tools. `searches` are what it looks for in a registry, all in one turn,
-    and `needs` the functions that it must find so. `code` is what it runs, by language, and `answer(value)` what it
-    then says of the code's value.
+    `plain(at_once)` is its dialogue with plain tools. `searches` are what it looks for in a
+    registry, all in one turn, and `needs` the functions that it must find so. `code` is what it
+    runs, by language, and `answer(value)` what it then says of the code's value.
     """
 
     name: str
@@ -47,7 +50,9 @@ def week_answer(owners: Mapping[str, int]) -> str:
 def _week(at_once: bool) -> Dialogue:
     tasks, cursor = [], {}
     while cursor is not None:
-        [page] = yield [("crm.list_tasks", {"team": "sales", "overdue": True, "limit": 200, **cursor})]
+        [page] = yield [
+            ("crm.list_tasks", {"team": "sales", "overdue": True, "limit": 200, **cursor})
+        ]
         tasks += page["items"]
         cursor = {"cursor": page["next_cursor"]} if page["next_cursor"] else None
     notes = [("crm.add_note", {"about": task["task_id"], "text": note_for(task)}) for task in tasks]

@@ -1,4 +1,5 @@
-"""Ways to give a model n functions: a tool for each, definitions found on demand, or two tools over a registry.
+"""Ways to give a model n functions: a tool for each, definitions found on demand, or two tools over
+a registry.
 
 with Company(50) as company:
     played = play("openai", company, WEEK, "code")
@@ -33,7 +34,9 @@ WAYS = {
     "code, looks twice": lambda question: code(question, searches=("brief", "full")),
     "code in JavaScript": lambda question: code(question, "javascript"),
 }
-"""What the model says in each way. "code" looks once, for whole stubs, and runs Python; "looks twice": names first."""
+"""What the model says in each way. "code" looks once, for whole stubs, and runs Python; "looks
+twice": names first.
+"""
 
 MOST_STEPS = 60
 
@@ -42,7 +45,9 @@ LOOPS = {"openai": openai_loop, "anthropic": anthropic_loop}
 
 @dataclass(frozen=True)
 class Played:
-    """One question, asked and answered. `warm` is the bill where the definitions were in the cache before."""
+    """One question, asked and answered. `warm` is the bill where the definitions were in the cache
+    before.
+    """
 
     api: str
     messages: list[Message]
@@ -57,14 +62,10 @@ class Played:
 
 
 def play(
-    api: str,
-    company: Company,
-    question: Question,
-    way: str,
-    *,
-    dialogue: Dialogue | None = None,
+    api: str, company: Company, question: Question, way: str, *, dialogue: Dialogue | None = None
 ) -> Played:
-    """Asks `question` in one of `WAYS`, through `api`'s own SDK, with a scripted model that has a prompt cache.
+    """Asks `question` in one of `WAYS`, through `api`'s own SDK, with a scripted model that has a
+    prompt cache.
 
     `dialogue` is what the model says instead of what the way has it say.
     """
@@ -84,11 +85,20 @@ def play(
         options={"tools": given},
     )
     warm = _warm(api, model.requests, ledger)
-    return Played(api, outcome.messages, tokens_of(request_parts(api, {"tools": given})), ledger, warm, outcome.text)
+    return Played(
+        api,
+        outcome.messages,
+        tokens_of(request_parts(api, {"tools": given})),
+        ledger,
+        warm,
+        outcome.text,
+    )
 
 
 def system(api: str) -> str | list[dict[str, Any]]:
-    """The system prompt. On Anthropic it ends what is cached of itself: with it, the definitions before it."""
+    """The system prompt. On Anthropic it ends what is cached of itself: with it, the definitions
+    before it.
+    """
     mark = {"cache_control": {"type": "ephemeral"}}
     return SYSTEM if api == "openai" else [{"type": "text", "text": SYSTEM, **mark}]
 
@@ -108,11 +118,17 @@ def _tools(api: str, company: Company, way: str) -> tuple[list[Tool], list[Tool]
 
 
 def _warm(api: str, requests: Sequence[Mapping[str, Any]], cold: Ledger) -> Ledger:
-    """The bill of the same requests when another question was asked with the same tools just before."""
+    """The bill of the same requests when another question was asked with the same tools just
+    before.
+    """
     kept, ledger, first = new_cache(api), Ledger(model=MODELS[api]), requests[0]
     system = [message for message in first["messages"] if message["role"] == "system"]
-    kept.read(request_parts(api, {**first, "messages": [*system, {"role": "user", "content": "Hello"}]}))
+    kept.read(
+        request_parts(api, {**first, "messages": [*system, {"role": "user", "content": "Hello"}]})
+    )
     for body, turn in zip(requests, cold.turns, strict=True):
         cached, written = kept.read(request_parts(api, body))
-        ledger.add(api, Usage(turn.usage.input, turn.usage.output, cached, written), turn.result_tokens)
+        ledger.add(
+            api, Usage(turn.usage.input, turn.usage.output, cached, written), turn.result_tokens
+        )
     return ledger

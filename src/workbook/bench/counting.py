@@ -13,7 +13,9 @@ from toolresults.tokens import count_tokens, tiktoken_encoding, to_json
 from workbook.examples.orders.store import OrderStore
 
 SIZE = 12_000_000
-"""Characters of the text: the real account's orders (four languages, nested JSON), until there are so many."""
+"""Characters of the text: the real account's orders (four languages, nested JSON), until there are
+so many.
+"""
 
 
 def mixed_json() -> str:
@@ -25,9 +27,14 @@ def mixed_json() -> str:
 
 
 def measure(rounds: int = 3) -> dict[str, float]:
-    """Median seconds of each counter over `rounds`, by turns, the tokens (the same from both), and the ratio."""
+    """Median seconds of each counter over `rounds`, by turns, the tokens (the same from both), and
+    the ratio.
+    """
     text, encoding = mixed_json(), tiktoken_encoding()
-    counters = {"toolresults": lambda: count_tokens(text), "tiktoken": lambda: len(encoding.encode_ordinary(text))}
+    counters = {
+        "toolresults": lambda: count_tokens(text),
+        "tiktoken": lambda: len(encoding.encode_ordinary(text)),
+    }
     count_tokens("")  # both vocabularies are loaded before the clock starts
     runs = [{name: _timed(counter) for name, counter in counters.items()} for _ in range(rounds)]
     tokens = {run[name][1] for run in runs for name in counters}

@@ -1,12 +1,14 @@
-"""A question about all the orders, answered in several ways, each through the real SDK and the loop (notebook 07).
+"""A question about all the orders, answered in several ways, each through the real SDK and the loop
+(notebook 07).
 
     workbook bench four_ways               measures, and writes data/results/four_ways.csv again
     play("openai", "code", "rate", store)     one session: its ledger, and the answer that was given
 
-The model is scripted: a program that uses only what stands in the messages of the request in front of it. It makes the
-right calls, writes the right code at once, and never miscounts. So a figure is what a way costs when nothing goes
-wrong; the way "code, mended" shows what one wrong program adds. A session that is larger than a model's window is
-billed as if a window were large enough, and `fits` says that it is not.
+The model is scripted: a program that uses only what stands in the messages of the request in front
+of it. It makes the right calls, writes the right code at once, and never miscounts. So a figure is
+what a way costs when nothing goes wrong; the way "code, mended" shows what one wrong program adds.
+A session that is larger than a model's window is billed as if a window were large enough, and
+`fits` says that it is not.
 """
 
 import csv
@@ -35,11 +37,22 @@ from .ways import QUESTIONS, WAYS
 
 RESULTS = "results/four_ways.csv"
 
-COLUMNS = ("api", "question", "way", "turns", "calls", "definitions", "call_tokens", "result_tokens", "peak", "input")
+COLUMNS = (
+    "api",
+    "question",
+    "way",
+    "turns",
+    "calls",
+    "definitions",
+    "call_tokens",
+    "result_tokens",
+    "peak",
+    "input",
+)
 COLUMNS += ("output", "money", "answer", "outcome")
-"""The results file: a row a session. `calls` is a number; `definitions`, `call_tokens` (what the model wrote to call),
-`result_tokens`, `peak`, `input` (cumulative) and `output` are exact tokens; `money` is in US dollars, with a prompt
-cache; `answer` is JSON."""
+"""The results file: a row a session. `calls` is a number; `definitions`, `call_tokens` (what the
+model wrote to call), `result_tokens`, `peak`, `input` (cumulative) and `output` are exact tokens;
+`money` is in US dollars, with a prompt cache; `answer` is JSON."""
 
 NO_WINDOW = 10**8
 """Tokens of a context window that no session fills."""
@@ -49,7 +62,9 @@ MOST_TURNS = 100
 
 @dataclass(frozen=True)
 class Played:
-    """A session: what it used, its messages, the tools' definitions, and the answer (None: the model cannot tell)."""
+    """A session: what it used, its messages, the tools' definitions, and the answer (None: the
+    model cannot tell).
+    """
 
     ledger: Ledger
     messages: list[dict[str, Any]]
@@ -57,8 +72,11 @@ class Played:
     answer: Any
 
 
-def play(api: str, way: str, question: str, store: OrderStore, *, window: int = NO_WINDOW) -> Played:
-    """Asks a question (a key of `QUESTIONS`) through the SDK of `api` and its loop, in a way (a key of `WAYS`).
+def play(
+    api: str, way: str, question: str, store: OrderStore, *, window: int = NO_WINDOW
+) -> Played:
+    """Asks a question (a key of `QUESTIONS`) through the SDK of `api` and its loop, in a way (a key
+    of `WAYS`).
 
     Raises the SDK's `BadRequestError` where a request is larger than `window`.
     """
@@ -69,15 +87,25 @@ def play(api: str, way: str, question: str, store: OrderStore, *, window: int = 
         if isinstance(step, list):
             return Reply(calls=step)
         answers.append(step)
-        return Reply("I cannot tell with these tools." if step is None else f"The answer is {to_json(step)}.")
+        return Reply(
+            "I cannot tell with these tools." if step is None else f"The answer is {to_json(step)}."
+        )
 
     model = ScriptedModel(policy, window=window, cache=new_cache(api))
     client = model.openai() if api == "openai" else model.anthropic()
     tools, ledger = WAYS[way].tools(store), Ledger(model=MODELS[api])
     # one call at a time: the answers of a turn are then made in the same order on every run
-    options = {"model": MODELS[api], "system": SYSTEM, "ledger": ledger, "at_once": 1, "max_steps": MOST_TURNS}
+    options = {
+        "model": MODELS[api],
+        "system": SYSTEM,
+        "ledger": ledger,
+        "at_once": 1,
+        "max_steps": MOST_TURNS,
+    }
     outcome = LOOPS[api].run(client, QUESTIONS[question].text, tools, **options)
-    return Played(ledger, outcome.messages, [tool.definition(api) for tool in tools.values()], answers[-1])
+    return Played(
+        ledger, outcome.messages, [tool.definition(api) for tool in tools.values()], answers[-1]
+    )
 
 
 def row(api: str, question: str, way: str, store: OrderStore) -> dict[str, Any]:
@@ -106,17 +134,23 @@ def row(api: str, question: str, way: str, store: OrderStore) -> dict[str, Any]:
 def measure() -> str:
     """The results file: what it was measured with, as comments, and a row a session."""
     text = io.StringIO()
-    told = about() | {"n": f"{len(QUESTIONS)} questions, {len(WAYS)} ways, {len(APIS)} wire formats, each once"}
+    told = about() | {
+        "n": f"{len(QUESTIONS)} questions, {len(WAYS)} ways, {len(APIS)} wire formats, each once"
+    }
     text.writelines(f"# {name}: {value}\n" for name, value in told.items())
     out = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     out.writeheader()
     with OrderStore.open() as store:
-        out.writerows(row(api, question, way, store) for api in APIS for question in QUESTIONS for way in WAYS)
+        out.writerows(
+            row(api, question, way, store) for api in APIS for question in QUESTIONS for way in WAYS
+        )
     return text.getvalue()
 
 
 def load(path: Path | None = None) -> pd.DataFrame:
-    """The committed results, a row a session, with `fits`: whether a window of `WINDOW` tokens takes it."""
+    """The committed results, a row a session, with `fits`: whether a window of `WINDOW` tokens
+    takes it.
+    """
     frame = pd.read_csv(path or data_path(RESULTS), comment="#", keep_default_na=False)
     return frame.assign(fits=frame["peak"] <= WINDOW)
 

@@ -1,10 +1,11 @@
-"""One session held with one technique: the agent of `needs` against its tools, and what every turn of it costs.
+"""One session held with one technique: the agent of `needs` against its tools, and what every turn
+of it costs.
 
     hold("anthropic", TECHNIQUES["refs"], store)            # any size: no network, no window, nothing copied
     through_sdk("anthropic", TECHNIQUES["refs"], store)     # the same session through the real SDK and the loop
 
-The naive session is larger than any model's window. `hold` bills it as if a window were large enough; `through_sdk`
-refuses it, as the real APIs do.
+The naive session is larger than any model's window. `hold` bills it as if a window were large
+enough; `through_sdk` refuses it, as the real APIs do.
 """
 
 from collections.abc import Sequence
@@ -37,7 +38,9 @@ NEEDS = {need.text: need for need in THIRTY}
 
 @dataclass(frozen=True)
 class Held:
-    """A session as it was held. Each turn of the ledger is tagged with its question; its last, with the outcome too."""
+    """A session as it was held. Each turn of the ledger is tagged with its question; its last, with
+    the outcome too.
+    """
 
     session: Session
     answers: list[Any]
@@ -48,7 +51,9 @@ class Held:
 
 
 def policy(api: str, technique: Technique):
-    """The agent as the policy of a scripted model: it knows nothing but the messages that are sent."""
+    """The agent as the policy of a scripted model: it knows nothing but the messages that are
+    sent.
+    """
 
     def next_reply(messages: Sequence[Message]):
         question = next(m["content"] for m in reversed(messages) if is_question(api, m))
@@ -59,9 +64,14 @@ def policy(api: str, technique: Technique):
 
 
 def through_sdk(
-    api: str, technique: Technique, store: OrderStore, needs: Sequence[Need] = TEN, window: int = WINDOW
+    api: str,
+    technique: Technique,
+    store: OrderStore,
+    needs: Sequence[Need] = TEN,
+    window: int = WINDOW,
 ) -> Session:
-    """The session through the real SDK and the loop, with a scripted model that has a window and a prompt cache.
+    """The session through the real SDK and the loop, with a scripted model that has a window and a
+    prompt cache.
 
     Raises the SDK's `BadRequestError` where a request is larger than the window.
     """
@@ -79,14 +89,20 @@ def through_sdk(
 
 
 def hold(api: str, technique: Technique, store: OrderStore, needs: Sequence[Need] = THIRTY) -> Held:
-    """The session without a network, a window or copies of 20 MB: the same messages and usage as `through_sdk`."""
+    """The session without a network, a window or copies of 20 MB: the same messages and usage as
+    `through_sdk`.
+    """
     with technique.opened(store) as tools:
         return _hold(api, technique, store, needs, tools)
 
 
-def _hold(api: str, technique: Technique, store: OrderStore, needs: Sequence[Need], tools: Tools) -> Held:
+def _hold(
+    api: str, technique: Technique, store: OrderStore, needs: Sequence[Need], tools: Tools
+) -> Held:
     trim = technique.trim(api) if technique.trim else None
-    session = Session(api, [], [tool.definition(api) for tool in tools.values()], Ledger(model=MODELS[api]))
+    session = Session(
+        api, [], [tool.definition(api) for tool in tools.values()], Ledger(model=MODELS[api])
+    )
     meter, answers, dialect, calls = _Meter(session, trim), [], DIALECTS[api], 0
     for need in needs:
         session.messages.append({"role": "user", "content": need.text})
@@ -106,7 +122,10 @@ def _hold(api: str, technique: Technique, store: OrderStore, needs: Sequence[Nee
             turn.result_tokens = sum(_tokens(one.text) for one in done)
             session.messages.extend(LOOPS[api].DIALECT.answer_messages(done))
         answers.append(answer)
-        turn.tags |= {"further_calls": agent.further, "outcome": outcome(answer, truth(need, store), agent.further)}
+        turn.tags |= {
+            "further_calls": agent.further,
+            "outcome": outcome(answer, truth(need, store), agent.further),
+        }
     return Held(session, answers)
 
 
@@ -122,7 +141,11 @@ def outcome(answer: Any, true: Any, further: int) -> str:
 @lru_cache(maxsize=len(THIRTY))
 def truth(need: Need, store: OrderStore) -> Any:
     """The answer from the whole account: the same program, with every row of it in front."""
-    given = {"id": "call_1", "type": "function", "function": {"name": "search_orders", "arguments": "{}"}}
+    given = {
+        "id": "call_1",
+        "type": "function",
+        "function": {"name": "search_orders", "arguments": "{}"},
+    }
     messages = [
         {"role": "user", "content": need.text},
         {"role": "assistant", "content": None, "tool_calls": [given]},
@@ -145,9 +168,9 @@ _tokens = lru_cache(maxsize=64)(count_tokens)
 class _Meter:
     """What each request costs.
 
-    A history that is never trimmed only grows, so each request begins with the whole of the one before: only what is
-    new is counted, and what a prompt cache gives is known without comparing texts. Where a history is trimmed, the
-    whole request is counted, and `sessions.new_cache` asked.
+    A history that is never trimmed only grows, so each request begins with the whole of the one
+    before: only what is new is counted, and what a prompt cache gives is known without comparing
+    texts. Where a history is trimmed, the whole request is counted, and `sessions.new_cache` asked.
     """
 
     def __init__(self, session: Session, trim: Trim | None):
@@ -163,7 +186,11 @@ class _Meter:
             known = self.total if self.counted and self.total >= LEAST else 0
             new = [part for message in sent[self.counted :] for part in message_parts(api, message)]
             self.total, self.counted = self.total + tokens_of(new), len(sent)
-            total, cached, written = self.total, known, self.total - known if self.total >= LEAST else 0
+            total, cached, written = (
+                self.total,
+                known,
+                self.total - known if self.total >= LEAST else 0,
+            )
             if api == "openai":
                 cached, written = known // STEP * STEP, 0
         return self.session.ledger.add(api, Usage(total, output, cached, written))

@@ -1,15 +1,19 @@
-"""Eighteen questions about the account, and a careful agent that answers them with whatever its tools offer.
+"""Eighteen questions about the account, and a careful agent that answers them with whatever its
+tools offer.
 
-Three rounds of six kinds. Four kinds ask the shop: lookup, filter, needle in the middle, whole-set aggregate. Two look
-back at a listing of this session: join by id, absence. Where one result holds everything, a question of the first four
-takes two turns (a call, an answer) and one that looks back takes one: so a round is ten turns, and three are thirty.
+Three rounds of six kinds. Four kinds ask the shop: lookup, filter, needle in the middle, whole-set
+aggregate. Two look back at a listing of this session: join by id, absence. Where one result holds
+everything, a question of the first four takes two turns (a call, an answer) and one that looks back
+takes one: so a round is ten turns, and three are thirty.
 
-The agent is a program, not a model: it uses only the messages of the request in front of it. It sees what a result says
-of itself (how many match, a cursor, a cut, a ref), goes on where an answer needs more, `MOST_CALLS` further calls at
-most, and gives up where it can see that these would not do.
+The agent is a program, not a model: it uses only the messages of the request in front of it. It
+sees what a result says of itself (how many match, a cursor, a cut, a ref), goes on where an answer
+needs more, `MOST_CALLS` further calls at most, and gives up where it can see that these would not
+do.
 
-Where it may write code, it does so to compute and to search (filter, needle, aggregate, absence), and lists where rows
-are to be looked at (lookup, join). Its code is right at the first try, which a real model's not always is.
+Where it may write code, it does so to compute and to search (filter, needle, aggregate, absence),
+and lists where rows are to be looked at (lookup, join). Its code is right at the first try, which a
+real model's not always is.
 """
 
 import json
@@ -51,7 +55,9 @@ class Need:
 
 
 class Agent:
-    """What the agent has in front of it: the messages of one request, the newest question last of them."""
+    """What the agent has in front of it: the messages of one request, the newest question last of
+    them.
+    """
 
     def __init__(self, api: str, messages: Sequence[Message], technique: Technique, need: Need):
         asked = max(i for i, message in enumerate(messages) if is_question(api, message))
@@ -71,7 +77,11 @@ class Agent:
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Any:
         """The result of a call: as it is shown, or by making it."""
-        results = [text for call, text in self.shown if call == (name, arguments) and not text.startswith(CLEARED)]
+        results = [
+            text
+            for call, text in self.shown
+            if call == (name, arguments) and not text.startswith(CLEARED)
+        ]
         if results:
             return _parsed(results[-1])
         if self.left() < 1:
@@ -100,13 +110,23 @@ class Agent:
             arguments["response_format"] = "concise" if set(fields) <= set(CONCISE) else "detailed"
         return arguments
 
-    def pages(self, fields: Sequence[str], **filters: Any) -> Iterator[tuple[int, int, list[dict[str, Any]]]]:
-        """(how many match, rows so far, rows) of each page of a listing; one page where the tool has no pages."""
+    def pages(
+        self, fields: Sequence[str], **filters: Any
+    ) -> Iterator[tuple[int, int, list[dict[str, Any]]]]:
+        """(how many match, rows so far, rows) of each page of a listing; one page where the tool
+        has no pages.
+        """
         arguments, seen = self._listing(fields, filters), 0
         while True:
             page = self.call("search_orders", arguments)
-            if isinstance(page, list):  # rows and nothing else: as far as the agent can tell, all of them
-                rows = page if self.technique.filters else [row for row in page if _matches(row, filters)]
+            if isinstance(
+                page, list
+            ):  # rows and nothing else: as far as the agent can tell, all of them
+                rows = (
+                    page
+                    if self.technique.filters
+                    else [row for row in page if _matches(row, filters)]
+                )
                 yield len(rows), len(rows), rows
                 return
             if "error" in page:
@@ -118,7 +138,9 @@ class Agent:
             arguments = {**arguments, "cursor": page["next_cursor"]}
 
     def all(self, fields: Sequence[str], **filters: Any) -> list[dict[str, Any]]:
-        """Every row of a listing. Gives up on the first page if the rest takes more calls than may be made."""
+        """Every row of a listing. Gives up on the first page if the rest takes more calls than may
+        be made.
+        """
         found: list[dict[str, Any]] = []
         for total, seen, rows in self.pages(fields, **filters):
             found += rows
@@ -126,12 +148,21 @@ class Agent:
                 raise GiveUp
         return found
 
-    def first(self, wanted: Callable[[Mapping[str, Any]], bool], fields: Sequence[str], **filters: Any):
-        """The first row of a listing that is wanted, None if there is none: no page more than that takes."""
-        return next((row for _, _, rows in self.pages(fields, **filters) for row in rows if wanted(row)), None)
+    def first(
+        self, wanted: Callable[[Mapping[str, Any]], bool], fields: Sequence[str], **filters: Any
+    ):
+        """The first row of a listing that is wanted, None if there is none: no page more than that
+        takes.
+        """
+        return next(
+            (row for _, _, rows in self.pages(fields, **filters) for row in rows if wanted(row)),
+            None,
+        )
 
     def read(self, row: Mapping[str, Any], field: str, pattern: str, chars: int = 2_000) -> str:
-        """What a pattern finds in a long text of an order, which may stand in the row, or behind a ref."""
+        """What a pattern finds in a long text of an order, which may stand in the row, or behind a
+        ref.
+        """
         ref = row.get("payload_ref") if field == "raw_payload" else row.get(f"{field}_ref")
         if not ref:
             return _find(pattern, row[field], whole=not row[field].endswith(ELLIPSIS))
@@ -157,7 +188,10 @@ def _matches(row: Mapping[str, Any], filters: Mapping[str, Any]) -> bool:
         "placed_after": lambda value: row["placed_at"] >= value,
         "placed_before": lambda value: row["placed_at"] < value,
     }
-    return all(tests[name](value) if name in tests else row[name] == value for name, value in filters.items())
+    return all(
+        tests[name](value) if name in tests else row[name] == value
+        for name, value in filters.items()
+    )
 
 
 _parsed = lru_cache(maxsize=256)(json.loads)
@@ -171,8 +205,14 @@ def _seen(api: str, messages: Sequence[Message]) -> list[tuple[Made, str]]:
             if id := one.get("tool_call_id") or one.get("tool_use_id"):
                 results[id] = one["content"]
     calls = [call for message in messages for call in calls_of(api, message)]
-    given = (json.loads(call.arguments) if isinstance(call.arguments, str) else call.arguments for call in calls)
-    return [((call.name, arguments), results[call.id]) for call, arguments in zip(calls, given, strict=True)]
+    given = (
+        json.loads(call.arguments) if isinstance(call.arguments, str) else call.arguments
+        for call in calls
+    )
+    return [
+        ((call.name, arguments), results[call.id])
+        for call, arguments in zip(calls, given, strict=True)
+    ]
 
 
 def solve(agent: Agent) -> tuple[Made | None, Any]:

@@ -1,7 +1,9 @@
-"""The oracle's desk: what a program may use that answers questions about a session from what the model was shown.
+"""The oracle's desk: what a program may use that answers questions about a session from what the
+model was shown.
 
-It holds the messages of one request as they were sent, and the tools, for a few further calls. It never sees the whole
-history. It is as careful as it can be, so that what it gets wrong is the fault of what it was shown.
+It holds the messages of one request as they were sent, and the tools, for a few further calls. It
+never sees the whole history. It is as careful as it can be, so that what it gets wrong is the fault
+of what it was shown.
 """
 
 import json
@@ -71,17 +73,25 @@ class Desk:
         return json.loads(self.tools[name].call(arguments).text)
 
     def result(self, seen: Seen) -> dict[str, Any]:
-        """The result of a call in the messages: as shown, or, where it was cleared, by making the call again."""
+        """The result of a call in the messages: as shown, or, where it was cleared, by making the
+        call again.
+        """
         if seen.result is None:
             seen.result = self.call(seen.name, seen.arguments)
         return seen.result
 
     @property
     def listings(self) -> list[Seen]:
-        return [seen for seen in self.seen if seen.name == "search_orders" and "error" not in (seen.result or {})]
+        return [
+            seen
+            for seen in self.seen
+            if seen.name == "search_orders" and "error" not in (seen.result or {})
+        ]
 
     def listing(self, arguments: Mapping[str, Any], page: int) -> list[dict[str, Any]]:
-        """The rows of a page that the question describes: shown, called again, or looked for anew."""
+        """The rows of a page that the question describes: shown, called again, or looked for
+        anew.
+        """
         for seen in self.listings:
             if (seen.filters, seen.page) == (words(arguments), page):
                 return self.result(seen)["items"]
@@ -91,7 +101,9 @@ class Desk:
         return found["items"]
 
     def nth_listing(self, n: int) -> list[dict[str, Any]]:
-        """The rows of the nth listing of the session, as far as the messages tell which that was."""
+        """The rows of the nth listing of the session, as far as the messages tell which that
+        was.
+        """
         if self.gap:
             raise GiveUp
         told = re.findall(r"orders match \((.*?)\)", self.summary)
@@ -106,7 +118,9 @@ class Desk:
         if self.gap:
             raise GiveUp
         refs = re.findall(r"\bpay_\d+", self.summary)
-        refs += [seen.arguments["payload_ref"] for seen in self.seen if seen.name == "get_order_payload"]
+        refs += [
+            seen.arguments["payload_ref"] for seen in self.seen if seen.name == "get_order_payload"
+        ]
         opened = list(dict.fromkeys(ref for ref in refs if ref.startswith("pay_")))
         if n > len(opened):
             raise GiveUp
@@ -118,11 +132,18 @@ class Desk:
         return next((row for row in rows if row.get("order_id") == order_id), None)
 
     def opened_row(self, ref: str) -> dict[str, Any] | None:
-        """The row of an order whose payload was opened: cleared listings are called again, the likeliest first."""
+        """The row of an order whose payload was opened: cleared listings are called again, the
+        likeliest first.
+        """
         order_id = ref.replace("pay_", "ord_")
-        opened = next((i for i, seen in enumerate(self.seen) if seen.arguments.get("payload_ref") == ref), 0)
+        opened = next(
+            (i for i, seen in enumerate(self.seen) if seen.arguments.get("payload_ref") == ref), 0
+        )
         before = [seen for seen in self.seen[:opened] if seen in self.listings]
-        for seen in [*reversed(before), *reversed(self.listings)]:  # a ref comes from the listing just before it
+        for seen in [
+            *reversed(before),
+            *reversed(self.listings),
+        ]:  # a ref comes from the listing just before it
             if found := self.row(order_id):
                 return found
             self.result(seen)
@@ -133,14 +154,20 @@ def seen_in(api: str, messages: Sequence[Message]) -> Iterator[Seen]:
     """The calls in the messages, in order, with what they gave."""
     results = {}
     for message in messages:
-        answers = [message] if api == "openai" else blocks(message) if message["role"] == "user" else []
+        answers = (
+            [message] if api == "openai" else blocks(message) if message["role"] == "user" else []
+        )
         for one in answers:
             if id := one.get("tool_call_id") or one.get("tool_use_id"):
-                part = message_parts(api, one if api == "openai" else {"role": "user", "content": [one]})[0]
+                part = message_parts(
+                    api, one if api == "openai" else {"role": "user", "content": [one]}
+                )[0]
                 results[id] = part.text.partition("\n")[2].removesuffix("\n")
     for message in messages:
         for call in calls_of(api, message):
-            given = json.loads(call.arguments) if isinstance(call.arguments, str) else call.arguments
+            given = (
+                json.loads(call.arguments) if isinstance(call.arguments, str) else call.arguments
+            )
             text = results[call.id]
             yield Seen(call.name, given, None if text.startswith(CLEARED) else json.loads(text))
 

@@ -1,4 +1,6 @@
-"""The eighteen questions of `needs`, in three rounds: a round is what a session of ten turns holds."""
+"""The eighteen questions of `needs`, in three rounds: a round is what a session of ten turns
+holds.
+"""
 
 import json
 import re
@@ -59,12 +61,16 @@ def over(least: int, **filters: Any) -> Need:
 
 
 def declined() -> Need:
-    """The user's word for a status is not the shop's: an agent that can filter tries it first, and is told."""
+    """The user's word for a status is not the shop's: an agent that can filter tries it first, and
+    is told.
+    """
 
     def named(agent: Agent, status: str) -> list[str]:
         if agent.technique.code:
             rows = _rows("customer", "amount", status=status, **DECLINED)
-            return agent.compute(f'sorted({{row["customer"] for row in {rows} if (row["amount"] or 0) > 400}})')
+            return agent.compute(
+                f'sorted({{row["customer"] for row in {rows} if (row["amount"] or 0) > 400}})'
+            )
         rows = agent.all(("customer",), status=status, **DECLINED)
         return sorted({row["customer"] for row in rows if (row["amount"] or 0) > 400})
 
@@ -76,7 +82,9 @@ def declined() -> Need:
                 pass
         return named(agent, "failed")
 
-    return Need("filter", f"Whose orders over 400 were declined, of those {_words(DECLINED)}?", program)
+    return Need(
+        "filter", f"Whose orders over 400 were declined, of those {_words(DECLINED)}?", program
+    )
 
 
 def when(order_id: str, **filters: Any) -> Need:
@@ -88,7 +96,11 @@ def when(order_id: str, **filters: Any) -> Need:
         row = agent.first(lambda row: row["order_id"] == order_id, DETAILED, **filters)
         return row and row["placed_at"]
 
-    return Need("needle", f"At what time was {order_id} placed? It is one of those {_words(filters)}.", program)
+    return Need(
+        "needle",
+        f"At what time was {order_id} placed? It is one of those {_words(filters)}.",
+        program,
+    )
 
 
 def inside(order_id: str, field: str, what: str, pattern: str, code: str, **filters: Any) -> Need:
@@ -129,7 +141,9 @@ def card(place: int, **filters: Any) -> Need:
     def program(agent: Agent) -> str:
         rows = next(agent.pages(DETAILED, **filters))[2]
         if len(rows) < place:
-            return agent.read(agent.all(DETAILED, **filters)[place - 1], "raw_payload", r'"network":"(\w+)"')
+            return agent.read(
+                agent.all(DETAILED, **filters)[place - 1], "raw_payload", r'"network":"(\w+)"'
+            )
         return agent.read(rows[place - 1], "raw_payload", r'"network":"(\w+)"')
 
     text = f"You listed those {_words(filters)}. What card paid for number {place} of them?"
@@ -145,7 +159,12 @@ def among(order_id: str, **filters: Any) -> Need:
         found = agent.first(lambda row: row["order_id"] == order_id, DETAILED, **filters)
         return "yes" if found else "no"
 
-    return Need("absence", f"You listed those {_words(filters)}. Is {order_id} one of them?", program, looks_back=True)
+    return Need(
+        "absence",
+        f"You listed those {_words(filters)}. Is {order_id} one of them?",
+        program,
+        looks_back=True,
+    )
 
 
 def _words(filters: dict[str, Any]) -> str:
@@ -156,7 +175,9 @@ def _words(filters: dict[str, Any]) -> str:
         "placed_after": "from {}",
         "placed_before": "until before {}",
     }
-    return " ".join(said[name].format(value) for name, value in filters.items()).replace("central", "centre")
+    return " ".join(said[name].format(value) for name, value in filters.items()).replace(
+        "central", "centre"
+    )
 
 
 ROUNDS: tuple[tuple[Need, ...], ...] = (

@@ -1,8 +1,10 @@
-"""Recall: forty follow-up questions on old turns of the session, answered by the oracle from what the model was shown.
+"""Recall: forty follow-up questions on old turns of the session, answered by the oracle from what
+the model was shown.
 
 Each answer is compared with the one from the untouched session:
 
-- **correct**: right, from what was shown; **recoverable**: right, after 1 to `MOST_CALLS` further calls;
+- **correct**: right, from what was shown; **recoverable**: right, after 1 to `MOST_CALLS` further
+  calls;
 - **lost**: no answer; **silently wrong**: an answer, and not the right one.
 """
 
@@ -39,7 +41,9 @@ class FollowUp:
 
 
 def follow_ups(session: Session, seed: int = 1) -> list[FollowUp]:
-    """The forty questions on a session as `sessions.play` gives it: on the listings and payloads of its old turns."""
+    """The forty questions on a session as `sessions.play` gives it: on the listings and payloads of
+    its old turns.
+    """
     rng = random.Random(seed)
     seen = seen_in(session.api, session.messages)
     listings = [one for one in seen if one.result and one.result.get("items")][:9]
@@ -55,13 +59,17 @@ def follow_ups(session: Session, seed: int = 1) -> list[FollowUp]:
 
 
 def _lookup(rng: random.Random, listings: Sequence[Seen]) -> FollowUp:
-    row = rng.choice([row for seen in listings for row in seen.result["items"] if row["amount"] is not None])
+    row = rng.choice(
+        [row for seen in listings for row in seen.result["items"] if row["amount"] is not None]
+    )
     order_id = row["order_id"]
 
     def program(desk: Desk) -> float:
         if found := desk.row(order_id):
             return found["amount"]
-        text = desk.call("get_order_payload", {"payload_ref": order_id.replace("ord_", "pay_")})["text"]
+        text = desk.call("get_order_payload", {"payload_ref": order_id.replace("ord_", "pay_")})[
+            "text"
+        ]
         return float(re.search(r'"amount":\{"value":"([0-9.]+)"', text)[1])
 
     return FollowUp("lookup", f"What is the amount of {order_id}?", program)
@@ -80,7 +88,9 @@ def _needle(rng: random.Random, listings: Sequence[Seen]) -> FollowUp:
     arguments, page, described = _page_of(seen)
 
     def program(desk: Desk) -> str:
-        found = [row["placed_at"] for row in desk.listing(arguments, page) if row["customer"] == customer]
+        found = [
+            row["placed_at"] for row in desk.listing(arguments, page) if row["customer"] == customer
+        ]
         if len(found) != 1:
             raise GiveUp
         return found[0]
@@ -92,7 +102,9 @@ def _filter(n: int) -> FollowUp:
     def program(desk: Desk) -> int:
         return sum((row["amount"] or 0) > 300 for row in desk.nth_listing(n))
 
-    return FollowUp("filter", f"In listing number {n} of this session: how many orders are over 300?", program)
+    return FollowUp(
+        "filter", f"In listing number {n} of this session: how many orders are over 300?", program
+    )
 
 
 def _total(seen: Seen) -> FollowUp:
@@ -102,7 +114,9 @@ def _total(seen: Seen) -> FollowUp:
         if told := re.findall(rf"(\d+) orders match \({re.escape(words(arguments))}\)", desk.said):
             return int(told[0])
         same = next((one for one in desk.listings if one.filters == words(arguments)), None)
-        return (desk.result(same) if same else desk.call("search_orders", arguments))["total_matches"]
+        return (desk.result(same) if same else desk.call("search_orders", arguments))[
+            "total_matches"
+        ]
 
     return FollowUp("aggregate", f"How many orders matched {words(arguments)}?", program)
 
@@ -114,13 +128,20 @@ def _join(n: int, field: str) -> FollowUp:
             raise GiveUp
         return row[field]
 
-    return FollowUp("join", f"What is the {field} of the order whose payload was opened as number {n}?", program)
+    return FollowUp(
+        "join", f"What is the {field} of the order whose payload was opened as number {n}?", program
+    )
 
 
 def _absence(rng: random.Random, listings: Sequence[Seen], there: bool) -> FollowUp:
     seen = rng.choice(listings)
     inside = [row["order_id"] for row in seen.result["items"]]
-    outside = [row["order_id"] for other in listings for row in other.result["items"] if row["order_id"] not in inside]
+    outside = [
+        row["order_id"]
+        for other in listings
+        for row in other.result["items"]
+        if row["order_id"] not in inside
+    ]
     order_id = rng.choice(inside if there else outside)
     arguments, page, described = _page_of(seen)
 
@@ -130,14 +151,20 @@ def _absence(rng: random.Random, listings: Sequence[Seen], there: bool) -> Follo
     return FollowUp("absence", f"Was {order_id} on {described}?", program)
 
 
-def ask(session: Session, questions: Sequence[FollowUp], trim: Trim, tools: Mapping[str, Tool]) -> pd.DataFrame:
+def ask(
+    session: Session, questions: Sequence[FollowUp], trim: Trim, tools: Mapping[str, Tool]
+) -> pd.DataFrame:
     """A row a question: kind, question, truth, answer (None if none), further calls, outcome.
 
-    Each is asked by itself right after the session, whose history was trimmed. `tools` are asked again by the oracle;
-    what they give may have changed since. The truth comes from the untouched session.
+    Each is asked by itself right after the session, whose history was trimmed. `tools` are asked
+    again by the oracle; what they give may have changed since. The truth comes from the untouched
+    session.
     """
     rows = []
-    whole, sent = Desk(session.api, session.messages, {}), Desk(session.api, trim(session.messages), tools)
+    whole, sent = (
+        Desk(session.api, session.messages, {}),
+        Desk(session.api, trim(session.messages), tools),
+    )
     for question in questions:
         truth, _ = _answer(question, whole.fresh())
         answer, calls = _answer(question, sent.fresh())
@@ -158,19 +185,33 @@ def _answer(question: FollowUp, desk: Desk) -> tuple[Any, int]:
         return None, desk.calls
 
 
-def recall(session: Session, trims: Mapping[str, Trim], tools: Mapping[str, Tool], *, seed: int = 1) -> pd.DataFrame:
-    """A row a trimming: how many of the forty have each outcome, and the further calls that were made."""
+def recall(
+    session: Session, trims: Mapping[str, Trim], tools: Mapping[str, Tool], *, seed: int = 1
+) -> pd.DataFrame:
+    """A row a trimming: how many of the forty have each outcome, and the further calls that were
+    made.
+    """
     questions, rows = follow_ups(session, seed), []
     for name, trim in trims.items():
         asked = ask(session, questions, trim, tools)
         counts = asked["outcome"].value_counts()
-        rows.append([name, *(int(counts.get(outcome, 0)) for outcome in OUTCOMES), int(asked["calls"].sum())])
+        rows.append(
+            [
+                name,
+                *(int(counts.get(outcome, 0)) for outcome in OUTCOMES),
+                int(asked["calls"].sum()),
+            ]
+        )
     return pd.DataFrame(rows, columns=["trimming", *OUTCOMES, "calls"])
 
 
 def later(orders: int = 60) -> dict[str, Tool]:
-    """The same tools after that many new orders came in: calling again then shows another first page."""
+    """The same tools after that many new orders came in: calling again then shows another first
+    page.
+    """
     store = OrderStore.open()
     start = datetime(2026, 7, 1)
-    store.insert(plain_order(10_001 + k, placed_at=start + timedelta(minutes=k)) for k in range(orders))
+    store.insert(
+        plain_order(10_001 + k, placed_at=start + timedelta(minutes=k)) for k in range(orders)
+    )
     return workbook_tools(store)

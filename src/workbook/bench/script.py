@@ -1,7 +1,9 @@
-"""The script of the 30-turn session: twelve questions about the real account, and the calls that answer them.
+"""The script of the 30-turn session: twelve questions about the real account, and the calls that
+answer them.
 
-A scripted model decides nothing, so the calls are written down here. Their arguments come from results that the model
-has just read (a cursor, a payload ref), and its answers say what stands in them.
+A scripted model decides nothing, so the calls are written down here. Their arguments come from
+results that the model has just read (a cursor, a payload ref), and its answers say what stands in
+them.
 """
 
 import json
@@ -20,7 +22,9 @@ SYSTEM = "You answer questions about the orders of a shop. Use the tools, and na
 
 @dataclass(frozen=True)
 class Exchange:
-    """One question, the calls of each turn that works on it, and the answer: as many turns as `rounds`, and one."""
+    """One question, the calls of each turn that works on it, and the answer: as many turns as
+    `rounds`, and one.
+    """
 
     question: str
     rounds: tuple[tuple[Made, ...], ...]
@@ -92,7 +96,9 @@ SCRIPT: Sequence[tuple[str, Sequence[Callable[[Read], list[Made]]]]] = (
 
 
 def exchanges(tools: Mapping[str, Tool]) -> list[Exchange]:
-    """The script on an account: every call made once with `tools`, so that all arguments and answers are known."""
+    """The script on an account: every call made once with `tools`, so that all arguments and
+    answers are known.
+    """
     read: Read = []
     made = []
     for question, steps in SCRIPT:
@@ -100,7 +106,9 @@ def exchanges(tools: Mapping[str, Tool]) -> list[Exchange]:
         for step in steps:
             calls = step(read)
             rounds.append(tuple(calls))
-            read += [((name, given), json.loads(tools[name].call(given).text)) for name, given in calls]
+            read += [
+                ((name, given), json.loads(tools[name].call(given).text)) for name, given in calls
+            ]
         said = [sentence(call, result) for call, result in read[start:]]
         made.append(Exchange(question, tuple(rounds), " ".join(filter(None, said))))
     return made
@@ -114,10 +122,16 @@ def sentence(call: Made, result: Mapping[str, Any]) -> str:
         return f"{result['total_matches']} orders match ({words(call[1])}), and {result['shown']} are shown."
     ref, text = result["payload_ref"], result["text"]
     event = re.search(r'"event":"charge\.(\w+)"', text)
-    return f"{ref} has {result['total_chars']} characters" + (f" and says {event[1]}." if event else ".")
+    return f"{ref} has {result['total_chars']} characters" + (
+        f" and says {event[1]}." if event else "."
+    )
 
 
 def words(arguments: Mapping[str, Any]) -> str:
     """A filter in words: "status refunded, region south"."""
-    filters = {key: value for key, value in arguments.items() if key not in ("limit", "response_format", "cursor")}
+    filters = {
+        key: value
+        for key, value in arguments.items()
+        if key not in ("limit", "response_format", "cursor")
+    }
     return ", ".join(f"{key} {value}" for key, value in filters.items()) or "no filter"

@@ -1,7 +1,9 @@
-"""How often `search` finds the right function: fifty queries in a model's words, labelled with what each should find.
+"""How often `search` finds the right function: fifty queries in a model's words, labelled with what
+each should find.
 
-The labels were written before any result was looked at, and never changed since. Queries, labels, functions and their
-docstrings come from the same hands, so what is measured here flatters: strangers' words fit less well.
+The labels were written before any result was looked at, and never changed since. Queries, labels,
+functions and their docstrings come from the same hands, so what is measured here flatters:
+strangers' words fit less well.
 """
 
 import csv
@@ -28,13 +30,17 @@ class Query(NamedTuple):
 def queries() -> list[Query]:
     """The labelled queries of `data/code_mode_queries.csv`."""
     with open(data_path("code_mode_queries.csv"), encoding="utf-8", newline="") as file:
-        return [Query(row["query"], tuple(row["expected"].split(";"))) for row in csv.DictReader(file)]
+        return [
+            Query(row["query"], tuple(row["expected"].split(";"))) for row in csv.DictReader(file)
+        ]
 
 
 def registry_of(
     functions: Mapping[str, Callable[..., object]], *, search_words: bool = True, **options: object
 ) -> Registry:
-    """A registry of the functions given by path, with their search words or without; `options` are `Registry`'s."""
+    """A registry of the functions given by path, with their search words or without; `options` are
+    `Registry`'s.
+    """
     registry = Registry(**options)
     for path, function in functions.items():
         namespace, _, name = path.partition(".")
@@ -43,20 +49,27 @@ def registry_of(
 
 
 def recall(registry: Registry, asked: Sequence[Query] | None = None) -> pd.DataFrame:
-    """One row a query: `at_1`, `at_5` and `at_10` are the share of the expected functions among the first lines.
+    """One row a query: `at_1`, `at_5` and `at_10` are the share of the expected functions among the
+    first lines.
 
-    `expected` and `found` (the first five) are paths; `missed` holds what is expected and not among the first five.
-    The search is the one that a model makes, in brief, so what its budget cuts is not found. The mean of a column is
-    the recall.
+    `expected` and `found` (the first five) are paths; `missed` holds what is expected and not among
+    the first five. The search is the one that a model makes, in brief, so what its budget cuts is
+    not found. The mean of a column is the recall.
     """
     rows = []
     for query in queries() if asked is None else asked:
         lines = json.loads(registry.search(query.text))["items"]
         found = [line.partition(":")[0].partition("(")[0] for line in lines]
         shares = {
-            f"at_{rank}": sum(path in found[:rank] for path in query.expected) / len(query.expected) for rank in RANKS
+            f"at_{rank}": sum(path in found[:rank] for path in query.expected) / len(query.expected)
+            for rank in RANKS
         }
         missed = [path for path in query.expected if path not in found[:5]]
-        told = {"query": query.text, "expected": list(query.expected), "found": found[:5], "missed": missed}
+        told = {
+            "query": query.text,
+            "expected": list(query.expected),
+            "found": found[:5],
+            "missed": missed,
+        }
         rows.append(told | shares)
     return pd.DataFrame(rows)

@@ -1,10 +1,12 @@
-"""A session of 30 turns over the real account, played through the real SDKs, and its bill under every trimming.
+"""A session of 30 turns over the real account, played through the real SDKs, and its bill under
+every trimming.
 
     session = play("openai")                            # the loop, the SDK and a scripted model
     bill(session, partial(window, api="openai", turns=6))  # a ledger: what the same 30 turns cost when trimmed so
 
-A turn is one model call, with the tool calls that it asks for. The script is the same whatever is trimmed, so that
-only what is sent differs; a real model might call more tools after a trimming, or fewer.
+A turn is one model call, with the tool calls that it asks for. The script is the same whatever is
+trimmed, so that only what is sent differs; a real model might call more tools after a trimming, or
+fewer.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -42,7 +44,11 @@ class Session:
     @property
     def requests(self) -> list[list[Message]]:
         """The history at each model call."""
-        return [self.messages[:i] for i, message in enumerate(self.messages) if message["role"] == "assistant"]
+        return [
+            self.messages[:i]
+            for i, message in enumerate(self.messages)
+            if message["role"] == "assistant"
+        ]
 
     def body(self, messages: Sequence[Message]) -> dict[str, Any]:
         """What is counted of a request: tools, system prompt and messages."""
@@ -64,29 +70,50 @@ def play(
     trim: Trim | None = None,
     cache: PromptCache | None = None,
 ) -> Session:
-    """Plays `made` (the script on the real account, unless given) through `api`'s own SDK and loop."""
+    """Plays `made` (the script on the real account, unless given) through `api`'s own SDK and
+    loop.
+    """
     tools = tools or account()
     made = exchanges(tools) if made is None else made
-    replies = (reply for each in made for reply in (*(Reply(calls=calls) for calls in each.rounds), Reply(each.answer)))
+    replies = (
+        reply
+        for each in made
+        for reply in (*(Reply(calls=calls) for calls in each.rounds), Reply(each.answer))
+    )
     model = ScriptedModel(lambda messages: next(replies), cache=cache)
-    loop, client = (openai_loop, model.openai()) if api == "openai" else (anthropic_loop, model.anthropic())
+    loop, client = (
+        (openai_loop, model.openai()) if api == "openai" else (anthropic_loop, model.anthropic())
+    )
     ledger, messages = Ledger(model=MODELS[api]), []
     for each in made:
         asked = [*messages, {"role": "user", "content": each.question}]
         outcome = loop.run(
-            client, asked, tools, model=MODELS[api], system=SYSTEM, trim=trim, ledger=ledger, at_once=1
+            client,
+            asked,
+            tools,
+            model=MODELS[api],
+            system=SYSTEM,
+            trim=trim,
+            ledger=ledger,
+            at_once=1,
         )  # one call at a time: the order in a store's log then repeats too
         messages = outcome.messages
     return Session(api, messages, [tool.definition(api) for tool in tools.values()], ledger)
 
 
 def bill(
-    session: Session, trim: Trim | None = None, *, cache: PromptCache | None = None, summary: Remembered | None = None
+    session: Session,
+    trim: Trim | None = None,
+    *,
+    cache: PromptCache | None = None,
+    summary: Remembered | None = None,
 ) -> Ledger:
-    """The ledger of the same session with `trim` before each request: what `play` would meter, without playing it.
+    """The ledger of the same session with `trim` before each request: what `play` would meter,
+    without playing it.
 
-    Each turn has the tags "for": "turn" and "changed": whether the beginning of the request is another than the time
-    before. The calls of `summary` stand in it too, "for": "summary", each before the turn that it was made for.
+    Each turn has the tags "for": "turn" and "changed": whether the beginning of the request is
+    another than the time before. The calls of `summary` stand in it too, "for": "summary", each
+    before the turn that it was made for.
     """
     ledger = Ledger(model=MODELS[session.api])
     charged, sent, before = len(summary.spent) if summary else 0, [], 0
@@ -105,5 +132,7 @@ def bill(
 
 
 def new_cache(api: str) -> PromptCache:
-    """An empty prompt cache; the session takes no time, so nothing in it expires. Anthropic's marks are automatic."""
+    """An empty prompt cache; the session takes no time, so nothing in it expires. Anthropic's marks
+    are automatic.
+    """
     return PromptCache(api, clock=lambda: 0.0, automatic=api == "anthropic")

@@ -1,8 +1,8 @@
 """The headline table: one question, answered after each step of the workbook.
 
-The question is "which orders were refunded?", asked of the real account of 10,000 orders. Every step adds one technique
-to the ones before it and is measured on the exact text that the model would get. The notebooks and `workbook run`
-read this one source.
+The question is "which orders were refunded?", asked of the real account of 10,000 orders. Every
+step adds one technique to the ones before it and is measured on the exact text that the model would
+get. The notebooks and `workbook run` read this one source.
 """
 
 import json
@@ -22,12 +22,16 @@ NOW = 1_782_907_200
 """The clock of the workbook, in seconds: 2026-07-01T12:00:00Z, just after the newest order."""
 
 KEYS = ("workbook-key",)
-"""The signing key of the workbook: fixed, so that every cursor and count repeats. Never sign with a published key."""
+"""The signing key of the workbook: fixed, so that every cursor and count repeats. Never sign with a
+published key.
+"""
 
 
 @dataclass(frozen=True)
 class Step:
-    """What one step sends to the model. `texts` are the tool results, `shows` says what is in them."""
+    """What one step sends to the model. `texts` are the tool results, `shows` says what is in
+    them.
+    """
 
     notebook: str
     step: str
@@ -74,11 +78,15 @@ def steps(store: OrderStore) -> Iterator[Step]:
 
 def workbook_tools(store: OrderStore, **options):
     """`order_tools` with the workbook's fixed key, caller and clock; `options` are passed on."""
-    return order_tools(store, **{"keys": KEYS, "caller": "workbook", "clock": lambda: NOW, **options})
+    return order_tools(
+        store, **{"keys": KEYS, "caller": "workbook", "clock": lambda: NOW, **options}
+    )
 
 
 def headline() -> pd.DataFrame:
-    """The table: notebook, step, what is shown, exact tokens, estimate, share of naive (a fraction)."""
+    """The table: notebook, step, what is shown, exact tokens, estimate, share of naive (a
+    fraction).
+    """
     with OrderStore.open() as store:
         rows = [(s.notebook, s.step, s.shows, s.exact, s.estimate) for s in steps(store)]
     frame = pd.DataFrame(rows, columns=["notebook", "step", "shows", "exact", "estimate"])

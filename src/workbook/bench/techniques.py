@@ -1,7 +1,8 @@
 """The techniques of the workbook as tools, one added at a time: what `tokens_per_turn` compares.
 
-Every technique has a tool `search_orders` on the same account; only what it takes and gives differs. The steps before
-`refs` send the gateway's payload raw, as the naive tool does, because refs are what takes its place.
+Every technique has a tool `search_orders` on the same account; only what it takes and gives
+differs. The steps before `refs` send the gateway's payload raw, as the naive tool does, because
+refs are what takes its place.
 """
 
 import inspect
@@ -53,10 +54,12 @@ Tools = dict[str, Tool]
 class Technique:
     """One line of the comparison.
 
-    `shows` says what a result holds. `tools(store)` are what lists and reads, `trim(api)` what is done to the history
-    (None: nothing). The flags say what an agent reads in the tools' definitions: whether it can filter, pages, choose
-    a format, follow refs, and write code. `again`: whether it asks the shop again for each question, since orders keep
-    coming. `added`: whether it stands on the technique before it; else it is a variant, and `after` is what it varies.
+    `shows` says what a result holds. `tools(store)` are what lists and reads, `trim(api)` what is
+    done to the history (None: nothing). The flags say what an agent reads in the tools'
+    definitions: whether it can filter, pages, choose a format, follow refs, and write code.
+    `again`: whether it asks the shop again for each question, since orders keep coming. `added`:
+    whether it stands on the technique before it; else it is a variant, and `after` is what it
+    varies.
     """
 
     name: str
@@ -77,7 +80,9 @@ class Technique:
 
     @contextmanager
     def opened(self, store: OrderStore) -> Iterator[Tools]:
-        """All tools that the agent gets: `tools`, and `execute` where there is code, until its sandbox is closed."""
+        """All tools that the agent gets: `tools`, and `execute` where there is code, until its
+        sandbox is closed.
+        """
         tools = self.tools(store)
         if not self.code:
             yield tools
@@ -85,13 +90,25 @@ class Technique:
         given = order_functions(store)
         functions = {path: HostFunction(given[path], *path.split(".")) for path in FUNCTIONS}
         with open_sandbox("python", functions) as sandbox:
-            yield tools | {"execute": execute_tool(sandbox, about=stubs(functions.values(), "python", docs=True))}
+            yield tools | {
+                "execute": execute_tool(
+                    sandbox, about=stubs(functions.values(), "python", docs=True)
+                )
+            }
 
 
-_FORMAT = Annotated[Literal["concise", "detailed"], Field(description="detailed adds every other field.")]
+_FORMAT = Annotated[
+    Literal["concise", "detailed"], Field(description="detailed adds every other field.")
+]
 
 
-def _like(tool: Tool, names: tuple[str, ...], function: Callable[[dict[str, Any]], str], doc: str, budget: int) -> Tool:
+def _like(
+    tool: Tool,
+    names: tuple[str, ...],
+    function: Callable[[dict[str, Any]], str],
+    doc: str,
+    budget: int,
+) -> Tool:
     """A tool `search_orders` with some of the real one's parameters, and a body of its own."""
     taken = inspect.signature(tool.function).parameters
     hints = get_type_hints(tool.function, include_extras=True) | {"response_format": _FORMAT}
@@ -107,7 +124,9 @@ def _like(tool: Tool, names: tuple[str, ...], function: Callable[[dict[str, Any]
 
 @lru_cache(maxsize=1)
 def everything(store: OrderStore) -> str:
-    """All orders, every field, as JSON: 20 MB, asked for again and again. What is inserted later is not in it."""
+    """All orders, every field, as JSON: 20 MB, asked for again and again. What is inserted later is
+    not in it.
+    """
     return to_json(store.page(limit=store.count()))
 
 
@@ -129,14 +148,20 @@ def filtered(store: OrderStore) -> Tools:
 
 
 def paged(store: OrderStore, *, formats: bool, budget: int = NO_BUDGET, note: bool = True) -> Tools:
-    """Pages of at most 50 with a cursor, whole rows; with `formats` concise ones too; in a budget if one is given.
+    """Pages of at most 50 with a cursor, whole rows; with `formats` concise ones too; in a budget
+    if one is given.
 
-    Without `note` a result holds the rows and nothing else: neither how many match nor how to go on.
+    Without `note` a result holds the rows and nothing else: neither how many match nor how to go
+    on.
     """
-    real, fitted = (workbook_tools(store, budget=most)["search_orders"] for most in (NO_BUDGET, budget))
+    real, fitted = (
+        workbook_tools(store, budget=most)["search_orders"] for most in (NO_BUDGET, budget)
+    )
 
     def cursor_after(given: Mapping[str, Any], rows: int) -> str | None:
-        return json.loads(real.function(**{**given, "limit": rows, "response_format": "concise"}))["next_cursor"]
+        return json.loads(real.function(**{**given, "limit": rows, "response_format": "concise"}))[
+            "next_cursor"
+        ]
 
     def body(given: Mapping[str, Any]) -> str:
         if formats and given.get("response_format", "concise") == "concise":
@@ -147,14 +172,21 @@ def paged(store: OrderStore, *, formats: bool, budget: int = NO_BUDGET, note: bo
             text = page(
                 rows,
                 total=found["total_matches"],
-                cursor_after=lambda n: found["next_cursor"] if n == len(rows) else cursor_after(given, n),
+                cursor_after=lambda n: (
+                    found["next_cursor"] if n == len(rows) else cursor_after(given, n)
+                ),
                 budget=budget,
                 advice='response_format="concise" fits more.' if formats else "",
                 shrink=lambda chars: shape(rows[0], caps=dict.fromkeys(rows[0], chars)),
             )
         return text if note else to_json(json.loads(text)["items"])
 
-    names = (*FILTERS, "limit", *(("cursor",) if note else ()), *(("response_format",) if formats else ()))
+    names = (
+        *FILTERS,
+        "limit",
+        *(("cursor",) if note else ()),
+        *(("response_format",) if formats else ()),
+    )
     return {"search_orders": _like(real, names, body, real.description, budget)}
 
 

@@ -1,10 +1,13 @@
-"""Ten turns against one question: the claim that an agent's loop costs "5 to 10 times a single turn", measured.
+"""Ten turns against one question: the claim that an agent's loop costs "5 to 10 times a single
+turn", measured.
 
-One question is worked on for ten model calls: nine ask for a page each, the tenth answers. With a first input of b
-tokens, and g more on each turn, the ten calls read 10b + 45g. What "a single turn" is decides the factor:
+One question is worked on for ten model calls: nine ask for a page each, the tenth answers. With a
+first input of b tokens, and g more on each turn, the ten calls read 10b + 45g. What "a single turn"
+is decides the factor:
 
 - against one model call (b), it is 10 + 45g/b, and never under 10;
-- against one question of two calls (a call and an answer, 2b + g), it is from 5, where results are tiny, to 45.
+- against one question of two calls (a call and an answer, 2b + g), it is from 5, where results are
+  tiny, to 45.
 
 So 5 to 10 holds against the two calls, while a turn adds no more than 2/7 of the first input.
 """
@@ -30,15 +33,22 @@ QUESTION = "Go through the refunded orders of the south, page by page."
 
 
 def against(first: float, growth: float) -> tuple[float, float]:
-    """How many times one call (b), and one question of two calls (2b + g), ten turns read (10b + 45g)."""
+    """How many times one call (b), and one question of two calls (2b + g), ten turns read (10b +
+    45g).
+    """
     total = TURNS * first + TURNS * (TURNS - 1) / 2 * growth
     return total / first, total / (2 * first + growth)
 
 
-def grid(firsts: Sequence[int] = (300, 1_000, 3_000, 10_000), growths: Sequence[int] = (50, 300, 1_000, 4_000)):
+def grid(
+    firsts: Sequence[int] = (300, 1_000, 3_000, 10_000),
+    growths: Sequence[int] = (50, 300, 1_000, 4_000),
+):
     """`against` one question, for first inputs (rows, in tokens) and growths a turn (columns)."""
     rows = [[against(first, growth)[1] for growth in growths] for first in firsts]
-    return pd.DataFrame(rows, index=pd.Index(firsts, name="first"), columns=pd.Index(growths, name="growth"))
+    return pd.DataFrame(
+        rows, index=pd.Index(firsts, name="first"), columns=pd.Index(growths, name="growth")
+    )
 
 
 def walk(tools: dict[str, Tool], response_format: str, limit: int) -> Exchange:
@@ -62,10 +72,12 @@ def sessions(api: str, pages: Sequence[tuple[str, int]] = PAGES) -> dict[str, Se
 
 
 def ten_turns(api: str, pages: Sequence[tuple[str, int]] = PAGES) -> pd.DataFrame:
-    """A row a kind of page, in tokens: `first` input (b), mean `growth` a turn (g), `total` input of the ten calls,
-    `formula` (10b + 45g), and the total with results cleared on every turn, and with a window of three turns.
+    """A row a kind of page, in tokens: `first` input (b), mean `growth` a turn (g), `total` input
+    of the ten calls, `formula` (10b + 45g), and the total with results cleared on every turn, and
+    with a window of three turns.
 
-    `against_one_call` and `against_one_question` say how many times one call, or a question of two, the total is.
+    `against_one_call` and `against_one_question` say how many times one call, or a question of two,
+    the total is.
     """
     rows = []
     for name, session in sessions(api, pages).items():

@@ -1,11 +1,13 @@
-"""Tokens and money of each turn of a session, one technique added at a time, on both wire formats (notebook b1).
+"""Tokens and money of each turn of a session, one technique added at a time, on both wire formats
+(notebook b1).
 
     workbook bench tokens_per_turn      measures, and writes data/results/tokens_per_turn.csv again
 
-A session is the questions of `questions.ROUNDS`; its first round is the session of ten turns. Everything is charged
-where it falls: tool definitions, notes, cursors, refs, placeholders, calls that go on, error turns. Results are compact
-JSON for every technique, the naive one too. A session that is larger than the model's window (`WINDOW`) is billed as if
-a window were large enough, and `summary` says at which turn the real one refuses it.
+A session is the questions of `questions.ROUNDS`; its first round is the session of ten turns.
+Everything is charged where it falls: tool definitions, notes, cursors, refs, placeholders, calls
+that go on, error turns. Results are compact JSON for every technique, the naive one too. A session
+that is larger than the model's window (`WINDOW`) is billed as if a window were large enough, and
+`summary` says at which turn the real one refuses it.
 """
 
 import csv
@@ -31,10 +33,21 @@ from .techniques import TECHNIQUES, Technique
 
 RESULTS = "results/tokens_per_turn.csv"
 
-COLUMNS = ("technique", "api", "turn", "question", "kind", "call", "input", "cached_read", "cache_write", "output")
+COLUMNS = (
+    "technique",
+    "api",
+    "turn",
+    "question",
+    "kind",
+    "call",
+    "input",
+    "cached_read",
+    "cache_write",
+    "output",
+)
 COLUMNS += ("result_tokens", "money", "outcome", "further_calls")
-"""The results file: a row a turn of the session of thirty. Tokens; money in US dollars, exactly; the last two stand on
-the turn that answers."""
+"""The results file: a row a turn of the session of thirty. Tokens; money in US dollars, exactly;
+the last two stand on the turn that answers."""
 
 
 VERSIONS = ("toolresults", "toktok-rs", "duckdb", "pydantic", "pydantic-monty")
@@ -45,10 +58,24 @@ def rows(api: str, technique: Technique, store: OrderStore) -> list[dict[str, An
     """A row a turn of the session of thirty: what stands in the results file."""
     found, question = [], 1
     for number, turn in enumerate(hold(api, technique, store).turns, 1):
-        used, tags = turn.usage, {"kind": "", "call": "", "outcome": "", "further_calls": "", **turn.tags}
+        used, tags = (
+            turn.usage,
+            {"kind": "", "call": "", "outcome": "", "further_calls": "", **turn.tags},
+        )
         tokens = [used.input, used.cached_read, used.cache_write, used.output, turn.result_tokens]
-        values = [technique.name, api, number, question, tags["kind"], tags["call"], *tokens, turn.money]
-        found.append(dict(zip(COLUMNS, [*values, tags["outcome"], tags["further_calls"]], strict=True)))
+        values = [
+            technique.name,
+            api,
+            number,
+            question,
+            tags["kind"],
+            tags["call"],
+            *tokens,
+            turn.money,
+        ]
+        found.append(
+            dict(zip(COLUMNS, [*values, tags["outcome"], tags["further_calls"]], strict=True))
+        )
         question += bool(tags["outcome"])
     return found
 
@@ -63,7 +90,8 @@ def about() -> dict[str, str]:
         "tokenizer": "o200k_base (for Claude, whose tokenizer is not public, an estimate)",
         "versions": ", ".join(f"{name} {version(name)}" for name in VERSIONS),
         "prices": "; ".join(
-            f"{price.model} as of {price.as_of}, {price.source}" for price in map(prices.__getitem__, MODELS.values())
+            f"{price.model} as of {price.as_of}, {price.source}"
+            for price in map(prices.__getitem__, MODELS.values())
         ),
         "window": f"{WINDOW} tokens; a session larger than that is billed as if the window were large enough",
     }
@@ -84,16 +112,22 @@ def measure() -> str:
 
 def load(path: Path | None = None) -> pd.DataFrame:
     """The committed results, a row a turn."""
-    return pd.read_csv(path or data_path(RESULTS), comment="#", keep_default_na=False, na_values={"further_calls": ""})
+    return pd.read_csv(
+        path or data_path(RESULTS),
+        comment="#",
+        keep_default_na=False,
+        na_values={"further_calls": ""},
+    )
 
 
 def summary(frame: pd.DataFrame, api: str, questions: int = len(THIRTY)) -> pd.DataFrame:
     """A row a technique, for the first `questions` of the session.
 
-    `turns`, `calls`, the meters in tokens (`results`, `peak`, `input` cumulative, `output`) and `money` in US dollars,
-    a column for each outcome, `answered` (correct or recoverable), `money_per_answer`, and `refused`: the turn at which
-    a window of `WINDOW` tokens refuses the request, NaN if none does. `change` is `money` as a multiple of that of
-    `base`: the technique before it, or what it varies.
+    `turns`, `calls`, the meters in tokens (`results`, `peak`, `input` cumulative, `output`) and
+    `money` in US dollars, a column for each outcome, `answered` (correct or recoverable),
+    `money_per_answer`, and `refused`: the turn at which a window of `WINDOW` tokens refuses the
+    request, NaN if none does. `change` is `money` as a multiple of that of `base`: the technique
+    before it, or what it varies.
     """
     part, lines = frame[(frame["api"] == api) & (frame["question"] <= questions)], {}
     for name, turns in part.groupby("technique", sort=False):
@@ -124,10 +158,15 @@ def _base(name: str) -> str | None:
 
 
 def kinds(frame: pd.DataFrame, api: str, questions: int = len(THIRTY)) -> pd.DataFrame:
-    """What became of each kind of question (columns) with each technique: the outcomes of its rounds, one word each."""
-    part = frame[(frame["api"] == api) & (frame["question"] <= questions) & (frame["outcome"] != "")]
+    """What became of each kind of question (columns) with each technique: the outcomes of its
+    rounds, one word each.
+    """
+    part = frame[
+        (frame["api"] == api) & (frame["question"] <= questions) & (frame["outcome"] != "")
+    ]
     said = part["outcome"].where(
-        part["outcome"] != "recoverable", "+" + part["further_calls"].fillna(0).astype(int).astype(str)
+        part["outcome"] != "recoverable",
+        "+" + part["further_calls"].fillna(0).astype(int).astype(str),
     )
     said = said.replace({"correct": "ok", "silently wrong": "WRONG"})
     table = said.groupby([part["technique"], part["kind"]], sort=False).agg(" ".join)
@@ -135,13 +174,17 @@ def kinds(frame: pd.DataFrame, api: str, questions: int = len(THIRTY)) -> pd.Dat
 
 
 def readable(table: pd.DataFrame) -> pd.DataFrame:
-    """A `summary` as a reader sees it, every value a text. `change` is in money, against what the line stands on."""
+    """A `summary` as a reader sees it, every value a text. `change` is in money, against what the
+    line stands on.
+    """
     shown = table[["turns", "results", "peak", "input"]].map("{:,}".format)
     shown["money"] = table["money"].map("${:,.2f}".format)
     change = (table["change"] - 1).map("{:+.0%}".format).replace({"+0%": "0%", "-0%": "0%"})
     shown["change"] = change.where(table["change"].notna(), "")
     shown[list(OUTCOMES)] = table[list(OUTCOMES)].astype(str)
-    shown["refused"] = table["refused"].map("turn {:.0f}".format).where(table["refused"].notna(), "")
+    shown["refused"] = (
+        table["refused"].map("turn {:.0f}".format).where(table["refused"].notna(), "")
+    )
     return shown
 
 

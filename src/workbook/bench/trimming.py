@@ -1,7 +1,9 @@
-"""What trimming does to three meters: peak context, cumulative input, and money with a prompt cache.
+"""What trimming does to three meters: peak context, cumulative input, and money with a prompt
+cache.
 
-A change that lowers one can raise another. All is counted on `sessions`, in tokens of `request_text`; money is in US
-dollars at the prices of `toolresults.agent.prices`, for the models in `sessions.MODELS`.
+A change that lowers one can raise another. All is counted on `sessions`, in tokens of
+`request_text`; money is in US dollars at the prices of `toolresults.agent.prices`, for the models
+in `sessions.MODELS`.
 """
 
 import copy
@@ -28,10 +30,16 @@ LEFT_OUT = "[Older turns are left out.]"
 
 
 def digest(messages: Sequence[Message]) -> str:
-    """The summary that is compared, made by a program: the first sentence of each answer of the model's."""
+    """The summary that is compared, made by a program: the first sentence of each answer of the
+    model's.
+    """
     lines = []
     for message in messages:
-        for block in blocks({"content": message.get("content") or ""}, "text") if message["role"] != "tool" else ():
+        for block in (
+            blocks({"content": message.get("content") or ""}, "text")
+            if message["role"] != "tool"
+            else ()
+        ):
             if block["text"].startswith(SUMMARY):
                 lines.append(block["text"].removeprefix(SUMMARY))
             elif message["role"] == "assistant" and block["text"]:
@@ -48,7 +56,12 @@ def trimmings(api: str) -> dict[str, Trim]:
         "windowed": partial(window, api=api, turns=WINDOW),
         "windowed, with a note": partial(window, api=api, turns=WINDOW, note=LEFT_OUT),
         "summarised": partial(
-            summarise, api=api, summary=Remembered(digest, api=api), keep=KEEP, trigger=TRIGGER, clear_at_least=AT_LEAST
+            summarise,
+            api=api,
+            summary=Remembered(digest, api=api),
+            keep=KEEP,
+            trigger=TRIGGER,
+            clear_at_least=AT_LEAST,
         ),
     }
 
@@ -58,26 +71,35 @@ def cache_settings(api: str) -> dict[str, Trim]:
     clear = partial(clear_tool_results, api=api, keep=KEEP, read_only=READ_ONLY)
     return {
         "untrimmed": list,
-        "clear payloads on every turn": partial(clear, trigger=0, clear_at_least=0, exclude_tools=["search_orders"]),
+        "clear payloads on every turn": partial(
+            clear, trigger=0, clear_at_least=0, exclude_tools=["search_orders"]
+        ),
         "clear all on every turn": partial(clear, trigger=0, clear_at_least=0),
         f"clear over {TRIGGER:,}": partial(clear, trigger=TRIGGER, clear_at_least=0),
-        f"clear over {TRIGGER:,}, {AT_LEAST:,} at least": partial(clear, trigger=TRIGGER, clear_at_least=AT_LEAST),
+        f"clear over {TRIGGER:,}, {AT_LEAST:,} at least": partial(
+            clear, trigger=TRIGGER, clear_at_least=AT_LEAST
+        ),
         f"window of {WINDOW}": partial(window, api=api, turns=WINDOW),
-        f"window of {WINDOW}, {WINDOW} at a time": partial(window, api=api, turns=WINDOW, every=WINDOW),
+        f"window of {WINDOW}, {WINDOW} at a time": partial(
+            window, api=api, turns=WINDOW, every=WINDOW
+        ),
     }
 
 
 def meters(session: Session, trims: Mapping[str, Trim]) -> pd.DataFrame:
-    """A row a trimming: `peak` and cumulative `input`, `freed` (of the untrimmed input, both in tokens), `rounds` (how
-    often the beginning of the request changed), `cached_read`, `cache_write`, `summary_input` (tokens that summaries
-    read, a part of `input`), `output`, `money` with a prompt cache, and `money_uncached` without.
+    """A row a trimming: `peak` and cumulative `input`, `freed` (of the untrimmed input, both in
+    tokens), `rounds` (how often the beginning of the request changed), `cached_read`,
+    `cache_write`, `summary_input` (tokens that summaries read, a part of `input`), `output`,
+    `money` with a prompt cache, and `money_uncached` without.
     """
     whole, price, rows = bill(session).cumulative_input, Prices.load()[MODELS[session.api]], []
     for name, trim in trims.items():
         fresh = _fresh(trim)
         ledger = bill(session, fresh, cache=new_cache(session.api), summary=_summary(fresh))
         frame = ledger.frame()
-        full = sum(price.money(input=turn.usage.input, output=turn.usage.output) for turn in ledger.turns)
+        full = sum(
+            price.money(input=turn.usage.input, output=turn.usage.output) for turn in ledger.turns
+        )
         rows.append({
             "trimming": name,
             "peak": ledger.peak,
@@ -95,7 +117,9 @@ def meters(session: Session, trims: Mapping[str, Trim]) -> pd.DataFrame:
 
 
 def per_turn(session: Session, trims: Mapping[str, Trim]) -> pd.DataFrame:
-    """Input tokens of each turn (rows, from 1) for each trimming (columns); a summary's own call is not in it."""
+    """Input tokens of each turn (rows, from 1) for each trimming (columns); a summary's own call is
+    not in it.
+    """
     columns = {}
     for name, trim in trims.items():
         frame = bill(session, trim).frame()
@@ -104,7 +128,9 @@ def per_turn(session: Session, trims: Mapping[str, Trim]) -> pd.DataFrame:
 
 
 def money_per_turn(session: Session, trims: Mapping[str, Trim]) -> pd.DataFrame:
-    """Cumulative money with a prompt cache after each turn (rows) for each trimming (columns), summaries included."""
+    """Cumulative money with a prompt cache after each turn (rows) for each trimming (columns),
+    summaries included.
+    """
     columns = {}
     for name, trim in trims.items():
         fresh = _fresh(trim)
@@ -114,10 +140,12 @@ def money_per_turn(session: Session, trims: Mapping[str, Trim]) -> pd.DataFrame:
 
 
 def rounds(session: Session, trim: Trim) -> pd.DataFrame:
-    """A row for each turn at which the beginning of the request changed: `turn`, `freed` and `rewritten`, in tokens.
+    """A row for each turn at which the beginning of the request changed: `turn`, `freed` and
+    `rewritten`, in tokens.
 
-    `freed` is how much larger this request would have been without the change; `rewritten`, what would then have been
-    read from the cache, and was not: nearly all that stands behind the first change.
+    `freed` is how much larger this request would have been without the change; `rewritten`, what
+    would then have been read from the cache, and was not: nearly all that stands behind the first
+    change.
     """
     rows, sent, before = [], [], 0
     cache = new_cache(session.api)
@@ -141,7 +169,11 @@ def _summary(trim: Trim) -> Remembered | None:
 
 
 def _fresh(trim: Trim) -> Trim:
-    """The same trimming with no summary made yet, so that each bill is charged for all of its own."""
+    """The same trimming with no summary made yet, so that each bill is charged for all of its
+    own.
+    """
     if not (old := _summary(trim)):
         return trim
-    return partial(trim, summary=Remembered(old.summary, api=old.api, instructions=old.instructions))
+    return partial(
+        trim, summary=Remembered(old.summary, api=old.api, instructions=old.instructions)
+    )

@@ -1,7 +1,9 @@
-"""Two questions about all the orders, and the ways to answer each: tools for the model, and a program for its part.
+"""Two questions about all the orders, and the ways to answer each: tools for the model, and a
+program for its part.
 
-A program gets the calls so far with their results, as they stand in the messages, and gives the next calls or the
-answer. A way without a program for a question has tools that cannot answer it, and the model says so.
+A program gets the calls so far with their results, as they stand in the messages, and gives the
+next calls or the answer. A way without a program for a question has tools that cannot answer it,
+and the model says so.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -69,7 +71,9 @@ for row in orders.rows(fields=["region", "status", "amount"]):
 
 
 def rate_of(rows: Rows) -> tuple[str, float]:
-    """The region with the highest share of refunded orders, and that share, as far as these rows tell."""
+    """The region with the highest share of refunded orders, and that share, as far as these rows
+    tell.
+    """
     orders, refunded = dict.fromkeys(REGIONS, 0), dict.fromkeys(REGIONS, 0)
     for row in rows:
         orders[row["region"]] += 1
@@ -84,7 +88,9 @@ def highest(rates: Mapping[str, float]) -> tuple[str, float]:
 
 
 def medians_of(rows: Rows) -> dict[str, float]:
-    """The median amount by region and status ("central paid"), as far as these rows tell, and how many are unknown."""
+    """The median amount by region and status ("central paid"), as far as these rows tell, and how
+    many are unknown.
+    """
     amounts: dict[str, list[float]] = {}
     unknown = 0
     for row in rows:
@@ -94,7 +100,9 @@ def medians_of(rows: Rows) -> dict[str, float]:
                 unknown += 1
             else:
                 group.append(float(row["amount"]))
-    return {group: round(median(values), 2) for group, values in amounts.items()} | {"unknown": unknown}
+    return {group: round(median(values), 2) for group, values in amounts.items()} | {
+        "unknown": unknown
+    }
 
 
 @dataclass(frozen=True)
@@ -111,7 +119,8 @@ class Question:
 
 QUESTIONS = {
     "rate": Question(
-        "Which region has the highest refund rate (refunded orders ÷ all orders)? How high is it?", rate_of
+        "Which region has the highest refund rate (refunded orders ÷ all orders)? How high is it?",
+        rate_of,
     ),
     "median": Question(
         "By region, what is the median amount of the paid orders, and of the refunded ones? How many amounts are "
@@ -142,7 +151,9 @@ def _first_page(answer: Callable[[Rows], Any]) -> Program:
 
 
 def _all_pages(answer: Callable[[Rows], Any]) -> Program:
-    """All pages of each region, side by side. A concise row does not name its region: the call does."""
+    """All pages of each region, side by side. A concise row does not name its region: the call
+    does.
+    """
 
     def program(seen: Sequence[Seen]) -> Any:
         if not seen:
@@ -150,7 +161,9 @@ def _all_pages(answer: Callable[[Rows], Any]) -> Program:
         last = {one.arguments["region"]: one for one in seen}
         if calls := [_next(one) for one in last.values() if one.result["next_cursor"]]:
             return calls
-        return answer(row | {"region": one.arguments["region"]} for one in seen for row in one.result["items"])
+        return answer(
+            row | {"region": one.arguments["region"]} for one in seen for row in one.result["items"]
+        )
 
     return program
 
@@ -162,10 +175,19 @@ def _next(seen: Seen) -> Made:
 def _counts(seen: Sequence[Seen]) -> Any:
     """Two listings of one row a region: how many match is all that is read."""
     if not seen:
-        filters = [{"region": region, **status} for region in REGIONS for status in ({}, {"status": "refunded"})]
+        filters = [
+            {"region": region, **status}
+            for region in REGIONS
+            for status in ({}, {"status": "refunded"})
+        ]
         return [("search_orders", {**filter, "limit": 1}) for filter in filters]
-    totals = {(one.arguments["region"], one.arguments.get("status")): one.result["total_matches"] for one in seen}
-    return highest({region: totals[region, "refunded"] / totals[region, None] for region in REGIONS})
+    totals = {
+        (one.arguments["region"], one.arguments.get("status")): one.result["total_matches"]
+        for one in seen
+    }
+    return highest(
+        {region: totals[region, "refunded"] / totals[region, None] for region in REGIONS}
+    )
 
 
 def _aggregate(seen: Sequence[Seen]) -> Any:
@@ -186,7 +208,9 @@ def _code(answer: Callable[[Any], Any], *codes: str) -> Program:
 
 
 def code_tools(store: OrderStore) -> dict[str, Tool]:
-    """`execute`, with `orders.rows` as the one function that code may call, and its stub in the description."""
+    """`execute`, with `orders.rows` as the one function that code may call, and its stub in the
+    description.
+    """
     rows = HostFunction(order_functions(store)["orders.rows"], "orders")
     tool = execute_tool(open_sandbox("python", {rows.path: rows}), about=stubs([rows], "python"))
     return {tool.name: tool}

@@ -3,14 +3,18 @@
 from workbook.checks import say
 
 PRICE = {"input": 3.00, "cached read": 0.30, "cache write": 3.75}
-"""Claude Sonnet, US dollars a million tokens: the numbers of exercise 2, which do not follow the price table."""
+"""Claude Sonnet, US dollars a million tokens: the numbers of exercise 2, which do not follow the
+price table.
+"""
 
 FREED, REWRITTEN = 12_000, 6_000
 """Tokens that one round of clearing frees, and tokens behind the first change, in exercise 2."""
 
 
 def exercise_1(answer: object) -> None:
-    """Which line reads fewer tokens than refs, raises Claude's bill, and answers as many questions."""
+    """Which line reads fewer tokens than refs, raises Claude's bill, and answers as many
+    questions.
+    """
     text = answer.strip().lower() if isinstance(answer, str) else answer
     say(
         answer,

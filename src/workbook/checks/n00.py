@@ -13,17 +13,28 @@ BUDGET = 25_000
 
 
 def setup() -> bool:
-    """Prints a line for each thing that the notebooks need, with what to do where it is missing, and a last line for
-    all of them. Returns whether everything is there. Nothing is downloaded."""
+    """Prints a line for each thing that the notebooks need, with what to do where it is missing,
+    and a last line for all of them. Returns whether everything is there. Nothing is downloaded."""
     ready = True
-    for name, check in (("Python", _python), ("packages", _packages), ("tokenizer", _tokenizer), ("account", _account)):
+    for name, check in (
+        ("Python", _python),
+        ("packages", _packages),
+        ("tokenizer", _tokenizer),
+        ("account", _account),
+    ):
         try:
             good, found = check()
-        except Exception as error:  # whatever is broken, the reader gets one line about it, and the other checks
+        except (
+            Exception
+        ) as error:  # whatever is broken, the reader gets one line about it, and the other checks
             good, found = False, f"{type(error).__name__}: {' '.join(str(error).split())[:100]}"
         ready &= good
         print(f"{'✓' if good else '✗'}  {name:<10} {found}")
-    print("Ready." if ready else "Not ready: mend the lines with ✗, restart the kernel, and run this cell again.")
+    print(
+        "Ready."
+        if ready
+        else "Not ready: mend the lines with ✗, restart the kernel, and run this cell again."
+    )
     return ready
 
 
@@ -33,8 +44,14 @@ def _python() -> tuple[bool, str]:
 
 
 def _packages() -> tuple[bool, str]:
-    wanted = [line for line in metadata.requires("toolresults") or [] if "extra == 'dev'" not in line.replace('"', "'")]
-    bounds = [match.groups() for line in wanted if (match := re.match(r"([\w.-]+)\s*>=\s*([\d.]+)", line))]
+    wanted = [
+        line
+        for line in metadata.requires("toolresults") or []
+        if "extra == 'dev'" not in line.replace('"', "'")
+    ]
+    bounds = [
+        match.groups() for line in wanted if (match := re.match(r"([\w.-]+)\s*>=\s*([\d.]+)", line))
+    ]
     faults = [f"{name} {least}" for name, least in bounds if not _at_least(name, least)]
     if faults:
         return False, f"missing or too old: {', '.join(faults)}. Run: pip install -e '.[workbook]'"
@@ -85,7 +102,12 @@ def exercise_1(answer: object) -> None:
         return type(answer) is int and 0 < answer < len(orders) and fits == [True, False]
 
     hint = "one order takes about 101 tokens. Divide, then count json.dumps of so many orders, and of one more."
-    say(answer, most, "a demo with up to that many orders passes, and says nothing about a real account.", hint)
+    say(
+        answer,
+        most,
+        "a demo with up to that many orders passes, and says nothing about a real account.",
+        hint,
+    )
 
 
 def exercise_2(answer: object) -> None:
@@ -93,7 +115,8 @@ def exercise_2(answer: object) -> None:
 
     def named(answer: object) -> bool:
         return bool(answer) and all(
-            isinstance(name, str) and type(rows) is int and rows >= 0 for name, rows in answer.items()
+            isinstance(name, str) and type(rows) is int and rows >= 0
+            for name, rows in answer.items()
         )
 
     right = "every tool has a number."
@@ -101,4 +124,9 @@ def exercise_2(answer: object) -> None:
         large = [str(name) for name, rows in answer.items() if rows > BUDGET // 101]
         if large:
             right = f"measure first: {', '.join(large)}. At 101 tokens a row, as here, that is over {BUDGET:,} tokens."
-    say(answer, named, right, 'give a dict such as {"list_invoices": 12_000}: a name and a whole number for each tool.')
+    say(
+        answer,
+        named,
+        right,
+        'give a dict such as {"list_invoices": 12_000}: a name and a whole number for each tool.',
+    )

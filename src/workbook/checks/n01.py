@@ -7,7 +7,8 @@ from workbook.checks import say, tried
 
 _TEXTS = {
     "Japanese, which the estimate takes for small": "荷物は火曜日に届きました。" * 40,
-    "base64, which the estimate takes for small": "8J+TpkxpZ2h0IGJyb2tlbiwgc2VuZCBhIG5ldyBvbmU" * 20,
+    "base64, which the estimate takes for small": "8J+TpkxpZ2h0IGJyb2tlbiwgc2VuZCBhIG5ldyBvbmU"
+    * 20,
     "a run of one letter, which the estimate takes for large": "x" * 4_000,
     "a run of spaces, which the estimate takes for large": " " * 40_000,
     "English": "The lamp inside was broken. " * 50,
@@ -19,7 +20,9 @@ _TEXTS = {
 
 
 def exercise_1(answer: object) -> None:
-    """A guard, ``fits(text, budget)``, that never lets a text through that is over the budget, and no other back."""
+    """A guard, ``fits(text, budget)``, that never lets a text through that is over the budget, and
+    no other back.
+    """
     wrong = _first_wrong(answer) if callable(answer) else None
     if not callable(answer):
         hint = "give a function of (text, budget) that returns True or False."
@@ -63,4 +66,9 @@ def exercise_3(answer: object) -> None:
         error = 100 * (estimate - exact) / exact
         side = "low" if error < 0 else "high"
         right = f"{exact:,} tokens; the estimate says {estimate:,}, which is {abs(error):.0f}% too {side}."
-    say(answer, good, right, "give the text of one of your tool results, of 20 characters or more, as a str.")
+    say(
+        answer,
+        good,
+        right,
+        "give the text of one of your tool results, of 20 characters or more, as a str.",
+    )

@@ -21,8 +21,14 @@ BUDGET = 300
 
 def exercise_1(answer: object) -> None:
     """*answer* gives each question its way: "filter", "aggregate" or "get one"."""
-    wrong = [question for question, way in WAYS.items() if isinstance(answer, dict) and answer.get(question) != way]
-    hint = f'think again about "{wrong[0]}"' if wrong else "give each question one of the three ways"
+    wrong = [
+        question
+        for question, way in WAYS.items()
+        if isinstance(answer, dict) and answer.get(question) != way
+    ]
+    hint = (
+        f'think again about "{wrong[0]}"' if wrong else "give each question one of the three ways"
+    )
     say(
         answer,
         lambda answer: answer == WAYS,
@@ -32,7 +38,9 @@ def exercise_1(answer: object) -> None:
 
 
 def exercise_2(answer: object) -> None:
-    """*answer* is a list of (placed_after, placed_before), as ISO dates, that cut January to June 2026 in quarters."""
+    """*answer* is a list of (placed_after, placed_before), as ISO dates, that cut January to June
+    2026 in quarters.
+    """
     say(
         answer,
         _tiles,
@@ -54,8 +62,15 @@ def exercise_3(answer: object) -> None:
 def _tiles(answer: list) -> bool:
     ranges = [(date.fromisoformat(after), date.fromisoformat(before)) for after, before in answer]
     with OrderStore.open() as store:
-        counts = [store.count(OrderFilter(placed_after=after, placed_before=before)) for after, before in ranges]
-        return len(ranges) == 2 and ranges[0][1] == ranges[1][0] == date(2026, 4, 1) and sum(counts) == store.count()
+        counts = [
+            store.count(OrderFilter(placed_after=after, placed_before=before))
+            for after, before in ranges
+        ]
+        return (
+            len(ranges) == 2
+            and ranges[0][1] == ranges[1][0] == date(2026, 4, 1)
+            and sum(counts) == store.count()
+        )
 
 
 def _fits(answer: dict) -> bool:

@@ -9,7 +9,9 @@ BOUND = {"tool", "tenant", "channel", "since"}
 
 
 def exercise_1(answer: object) -> None:
-    """*answer* is the set of sort orders that a keyset cursor can continue without a repeat or a skip."""
+    """*answer* is the set of sort orders that a keyset cursor can continue without a repeat or a
+    skip.
+    """
     say(
         answer,
         lambda answer: set(answer) == SAFE_SORTS,
@@ -29,7 +31,9 @@ def exercise_2(answer: object) -> None:
 
 
 def exercise_3(answer: object) -> None:
-    """*answer* is {"today": […], "once old cursors have expired": […]}, the keys of the host, oldest first."""
+    """*answer* is {"today": […], "once old cursors have expired": […]}, the keys of the host,
+    oldest first.
+    """
     say(
         answer,
         lambda answer: _rotates(*answer.values()),
@@ -52,5 +56,7 @@ def _rotates(today: list, later: list) -> bool:
         reads(today, before, 60)
         and reads(["new"], during, 60)
         and reads(later, during, after)
-        and not reads(later, Cursors(["old"], clock=lambda: after).sign((7,), binding="list"), after)
+        and not reads(
+            later, Cursors(["old"], clock=lambda: after).sign((7,), binding="list"), after
+        )
     )

@@ -52,7 +52,10 @@ def exercise_3(answer: object) -> None:
     """The tools whose result is an acknowledgement."""
     say(
         answer,
-        lambda names: not isinstance(names, str) and set(names) == {"update_order_status", "wait", "send_email"},
+        lambda names: (
+            not isinstance(names, str)
+            and set(names) == {"update_order_status", "wait", "send_email"}
+        ),
         "these three act, and the model only needs to know that it worked.",
         "an acknowledgement is right for a tool that does something, not for one that is asked for something.",
     )

@@ -8,7 +8,9 @@ NOTES = {
     "c": "Showing part of the results. Use limit=10 to see fewer.",
     "d": "The 500-token budget cut 10 rows to 4. Pass next_cursor as cursor for more.",
 }
-"""Candidates of exercise 1, for a tool with the parameters query, limit and cursor, called with limit=10."""
+"""Candidates of exercise 1, for a tool with the parameters query, limit and cursor, called with
+limit=10.
+"""
 
 RESULTS = (
     {"total_matches": 241, "shown": 30, "items": ["…"], "next_cursor": "…"},
@@ -37,7 +39,9 @@ def exercise_1(answer: object) -> None:
 
 
 def exercise_2(answer: object) -> None:
-    """(rows by halving, rows by exact fitting) for 50 rows of 75 tokens, a frame of 80, a budget of 900."""
+    """(rows by halving, rows by exact fitting) for 50 rows of 75 tokens, a frame of 80, a budget of
+    900.
+    """
     say(
         answer,
         lambda pair: list(pair) == [6, 10],

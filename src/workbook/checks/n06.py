@@ -10,7 +10,9 @@ FIELDS = {
     "html_body": (4_200, 10),
     "screenshot": (61_000, 1),
 }
-"""Fields of exercise 1: tokens of a usual value, and the share of questions that need it, in per cent."""
+"""Fields of exercise 1: tokens of a usual value, and the share of questions that need it, in per
+cent.
+"""
 
 STEPS = ("redact", "cut", "encode", "count")
 """The right order of exercise 2."""
@@ -28,7 +30,11 @@ def exercise_1(answer: object) -> None:
 
 def exercise_2(answer: object) -> None:
     """*answer* is the list of `STEPS`, first to last."""
-    place = {step: i for i, step in enumerate(answer)} if isinstance(answer, list | tuple) and answer else {}
+    place = (
+        {step: i for i, step in enumerate(answer)}
+        if isinstance(answer, list | tuple) and answer
+        else {}
+    )
     hint = "give the four steps as a list."
     if set(place) == set(STEPS):
         if place["redact"] > place["cut"]:
@@ -37,11 +43,18 @@ def exercise_2(answer: object) -> None:
             hint = "cut before you encode, or the cut may fall inside a character or an escape."
         else:
             hint = "count what is really sent."
-    say(answer, lambda answer: tuple(answer) == STEPS, "whole text, then characters, then the final text.", hint)
+    say(
+        answer,
+        lambda answer: tuple(answer) == STEPS,
+        "whole text, then characters, then the final text.",
+        hint,
+    )
 
 
 def exercise_3(answer: object) -> None:
-    """*answer* is (windows for all, windows on average) for 90,000 characters and windows of 8,000."""
+    """*answer* is (windows for all, windows on average) for 90,000 characters and windows of
+    8,000.
+    """
     say(
         answer,
         lambda answer: answer[0] == 12 and 6 <= answer[1] <= 6.5,

@@ -16,7 +16,8 @@ MONTH = "2026-01"
 """The month in which the south had its highest refund rate."""
 
 KEY = "a key in your program's environment"
-"""An empty environment of the child does not hide it: on Linux a process may read `/proc/<parent>/environ` of its user.
+"""An empty environment of the child does not hide it: on Linux a process may read
+`/proc/<parent>/environ` of its user.
 
 Source: proc_pid_environ(5)."""
 
@@ -29,7 +30,9 @@ HARM = {
     KEY: True,
     "ten gigabytes of output": True,
 }
-"""Exercise 2: what gets through a process that has a timeout and an empty environment, and nothing else."""
+"""Exercise 2: what gets through a process that has a timeout and an empty environment, and nothing
+else.
+"""
 
 CHOICES = {
     "how many orders are pending in the north, asked all day": "plain",
@@ -41,7 +44,9 @@ CHOICES = {
 
 
 def exercise_1(answer: object) -> None:
-    """*answer* is Python code, as text, that finds the month in which the south had its highest refund rate."""
+    """*answer* is Python code, as text, that finds the month in which the south had its highest
+    refund rate.
+    """
     run = _run(answer) if tried(answer) and isinstance(answer, str) else Run()
     tokens = count_tokens(render(run, 3_000))
     if not isinstance(answer, str):
@@ -56,7 +61,12 @@ def exercise_1(answer: object) -> None:
         hint = 'the result does not name the right month as "2026-…". placed_at begins with the year and the month.'
     found = MONTH in f"{run.printed}{run.value}"
     right = f"{tokens} tokens for a result out of thousands of rows."
-    say(answer, bool(found and run.host_calls and not run.error and tokens <= MOST_TOKENS), right, hint)
+    say(
+        answer,
+        bool(found and run.host_calls and not run.error and tokens <= MOST_TOKENS),
+        right,
+        hint,
+    )
 
 
 def _run(code: str) -> Run:
@@ -69,7 +79,9 @@ def _run(code: str) -> Run:
 def exercise_2(answer: object) -> None:
     """*answer* is the set of the names in `HARM` that get through."""
     harm = {name for name, through in HARM.items() if through}
-    if isinstance(answer, list | set | tuple) and all((name in answer) == (name in harm - {KEY}) for name in HARM):
+    if isinstance(answer, list | set | tuple) and all(
+        (name in answer) == (name in harm - {KEY}) for name in HARM
+    ):
         hint = "its own environment is empty. Whose files may it read? On Linux, a process's environment is one."
     else:
         hint = "it is an ordinary process: what may it allocate, open, read and connect to, and how much is read of it?"
@@ -83,7 +95,11 @@ def exercise_2(answer: object) -> None:
 
 def exercise_3(answer: object) -> None:
     """*answer* is a dict from each name in `CHOICES` to "aggregate", "plain" or "code"."""
-    wrong = [name for name, choice in CHOICES.items() if isinstance(answer, dict) and answer.get(name) != choice]
+    wrong = [
+        name
+        for name, choice in CHOICES.items()
+        if isinstance(answer, dict) and answer.get(name) != choice
+    ]
     say(
         answer,
         answer == CHOICES,

@@ -19,7 +19,9 @@ HINTS = {
 
 
 def exercise_1(answer: object) -> None:
-    """*answer* is (tokens of ten calls, times a question of two calls) for b = 2,000 and g = 500."""
+    """*answer* is (tokens of ten calls, times a question of two calls) for b = 2,000 and g =
+    500.
+    """
     say(
         answer,
         lambda pair: len(pair) == 2 and pair[0] == 42_500 and abs(pair[1] - 42_500 / 4_500) < 0.06,
@@ -30,7 +32,11 @@ def exercise_1(answer: object) -> None:
 
 def exercise_2(answer: object) -> None:
     """*answer* is a dict like `TREATMENT`."""
-    wrong = [tool for tool in TREATMENT if not isinstance(answer, dict) or answer.get(tool) != TREATMENT[tool]]
+    wrong = [
+        tool
+        for tool in TREATMENT
+        if not isinstance(answer, dict) or answer.get(tool) != TREATMENT[tool]
+    ]
     say(
         answer,
         not wrong,

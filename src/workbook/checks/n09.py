@@ -13,7 +13,9 @@ SENTENCE = re.compile(r"\S+(?:\s+\S+){2,}[.!?]\s*$")
 
 
 def exercise_1(answer: object) -> None:
-    """(fewest model calls, calls one at a time) for: list repositories, read the issues of three, send one report."""
+    """(fewest model calls, calls one at a time) for: list repositories, read the issues of three,
+    send one report.
+    """
     say(
         answer,
         lambda pair: list(pair) == [4, 6],
@@ -24,7 +26,12 @@ def exercise_1(answer: object) -> None:
 
 def exercise_2(answer: object) -> None:
     """The exact text of a result of the reader's own tool."""
-    say(answer, lambda text: what_is_wrong(text) is None, "a model can read this, and so can a program.", hint(answer))
+    say(
+        answer,
+        lambda text: what_is_wrong(text) is None,
+        "a model can read this, and so can a program.",
+        hint(answer),
+    )
 
 
 def hint(answer: object) -> str:
@@ -37,7 +44,9 @@ def what_is_wrong(answer: object) -> str | None:
     if not isinstance(answer, str):
         return "give the text that your tool returns, as a string: that is what is sent."
     if found := INTERNALS.search(answer):
-        return f"{found[0].strip()!r} is Python's own notation, or raw bytes: write out what it means."
+        return (
+            f"{found[0].strip()!r} is Python's own notation, or raw bytes: write out what it means."
+        )
     try:
         result = json.loads(answer)
     except (ValueError, RecursionError):

@@ -14,7 +14,11 @@ HINTS = {
 
 def exercise_1(answer: object) -> None:
     """*answer* is a dict like `CHOICES`."""
-    wrong = [name for name in CHOICES if not isinstance(answer, dict) or answer.get(name) != CHOICES[name]]
+    wrong = [
+        name
+        for name in CHOICES
+        if not isinstance(answer, dict) or answer.get(name) != CHOICES[name]
+    ]
     say(
         answer,
         not wrong,
@@ -24,7 +28,9 @@ def exercise_1(answer: object) -> None:
 
 
 def exercise_2(answer: object) -> None:
-    """*answer* is the first whole number at which code mode reads fewer: 2 and 3 turns, 120, 400 and 1,200 tokens."""
+    """*answer* is the first whole number at which code mode reads fewer: 2 and 3 turns, 120, 400
+    and 1,200 tokens.
+    """
     hint = "what does code mode read in all its turns? What does one more function add to all turns of the other way?"
     tie = "with 10 functions both ways read the same: from how many on does code mode read fewer?"
     say(

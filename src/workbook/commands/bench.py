@@ -19,7 +19,9 @@ _LIST = "\b\n" + "\n".join(f"{name:<16} {about}" for name, about in BENCHMARKS.i
 @click.command(epilog=_LIST)
 @click.argument("names", nargs=-1, type=click.Choice(list(BENCHMARKS)), metavar="[NAME]...")
 def bench(names: tuple[str, ...]) -> None:
-    """Run the benchmarks NAME (all of them by default), print what they measured, and write their files again."""
+    """Run the benchmarks NAME (all of them by default), print what they measured, and write their
+    files again.
+    """
     for name in names or BENCHMARKS:
         click.echo(f"{name}: {BENCHMARKS[name]}")
         click.echo(importlib.import_module(f"workbook.bench.{name}").report())

@@ -13,7 +13,13 @@ from toolresults.commands import Fault
 @click.command()
 @click.argument("tool", required=False)
 @click.argument("arguments", default="{}", metavar="['{JSON}'|-]")
-@click.option("--budget", type=int, default=25_000, show_default=True, help="Most tokens that the result may take.")
+@click.option(
+    "--budget",
+    type=int,
+    default=25_000,
+    show_default=True,
+    help="Most tokens that the result may take.",
+)
 @click.option(
     "--caller",
     default="me",
@@ -21,14 +27,23 @@ from toolresults.commands import Fault
     metavar="NAME",
     help="Who calls; a cursor is good for its caller alone.",
 )
-@click.option("--list", "show", is_flag=True, help="Print the tools' definitions, and what they cost in tokens.")
+@click.option(
+    "--list",
+    "show",
+    is_flag=True,
+    help="Print the tools' definitions, and what they cost in tokens.",
+)
 @click.pass_context
-def call(context: click.Context, tool: str | None, arguments: str, budget: int, caller: str, show: bool) -> None:
-    """Run TOOL as a model would, on the account of 10,000 orders, and print exactly the text that the model would see.
+def call(
+    context: click.Context, tool: str | None, arguments: str, budget: int, caller: str, show: bool
+) -> None:
+    """Run TOOL as a model would, on the account of 10,000 orders, and print exactly the text that
+    the model would see.
 
-    The arguments are one JSON object; - reads them from standard input, which spares you the quoting on Windows. An
-    error result is printed too, with exit code 1. Cursors are signed with TOOLRESULTS_KEY (several keys with commas
-    between, oldest first), or with a key that is kept in your state folder.
+    The arguments are one JSON object; - reads them from standard input, which spares you the
+    quoting on Windows. An error result is printed too, with exit code 1. Cursors are signed with
+    TOOLRESULTS_KEY (several keys with commas between, oldest first), or with a key that is kept in
+    your state folder.
 
     \b
     workbook call search_orders '{"status": "refunded", "limit": 5}'
@@ -54,20 +69,35 @@ def _call(tool: str, arguments: str, budget: int, caller: str):
 
     least = LEAST_BUDGET["concise"]
     if tool == "get_order_payload" and budget < least:
-        raise Fault(f"{tool} needs a budget of {least} tokens at least, got {budget}: raise --budget")
+        raise Fault(
+            f"{tool} needs a budget of {least} tokens at least, got {budget}: raise --budget"
+        )
     least = LEAST_BUDGET["detailed"]
-    if tool == "search_orders" and LEAST_BUDGET["concise"] <= budget < least and _wants_detail(arguments):
-        raise Fault(f"detailed results need a budget of {least} tokens at least, got {budget}: raise --budget")
+    if (
+        tool == "search_orders"
+        and LEAST_BUDGET["concise"] <= budget < least
+        and _wants_detail(arguments)
+    ):
+        raise Fault(
+            f"detailed results need a budget of {least} tokens at least, got {budget}: raise --budget"
+        )
     keys = signing_keys()
-    if not os.environ.get("TOOLRESULTS_DEBUG"):  # a tool that fails logs its traceback for the host's eyes
+    if not os.environ.get(
+        "TOOLRESULTS_DEBUG"
+    ):  # a tool that fails logs its traceback for the host's eyes
         logging.getLogger("toolresults").addHandler(logging.NullHandler())
-    # a budget that only concise results fit offers only those; none at all is refused by `order_tools`
-    formats = [name for name, tokens in LEAST_BUDGET.items() if budget >= tokens] or list(LEAST_BUDGET)
+    # a budget that only concise results fit offers only those; none at all is refused by
+    # `order_tools`
+    formats = [name for name, tokens in LEAST_BUDGET.items() if budget >= tokens] or list(
+        LEAST_BUDGET
+    )
     try:
         tools = order_tools(_account(), keys=keys, caller=caller, budget=budget, formats=formats)
         if tool in tools:
             return tools[tool].call(arguments)
-        return next(iter(tools.values())).error(f'There is no tool "{tool}". Use one of: {", ".join(tools)}.')
+        return next(iter(tools.values())).error(
+            f'There is no tool "{tool}". Use one of: {", ".join(tools)}.'
+        )
     except BudgetError as error:
         raise Fault(f"{error}: raise --budget") from None
 
@@ -81,7 +111,9 @@ def _account():
         return OrderStore.open()
     except (OSError, duckdb.Error) as error:
         reason = str(error).splitlines()[0]
-        raise Fault(f"the orders cannot be loaded ({reason}): get a whole copy of the project") from None
+        raise Fault(
+            f"the orders cannot be loaded ({reason}): get a whole copy of the project"
+        ) from None
 
 
 def _wants_detail(arguments: str) -> bool:
@@ -94,11 +126,15 @@ def _wants_detail(arguments: str) -> bool:
 
 def _standard_input() -> str:
     if sys.stdin is None:
-        raise Fault("standard input is closed: give the arguments on the command line, or pipe them in")
+        raise Fault(
+            "standard input is closed: give the arguments on the command line, or pipe them in"
+        )
     try:
         return sys.stdin.buffer.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Fault(f"standard input is not UTF-8 text (byte {error.start:,}): give the arguments as UTF-8") from None
+        raise Fault(
+            f"standard input is not UTF-8 text (byte {error.start:,}): give the arguments as UTF-8"
+        ) from None
 
 
 def _list() -> None:
@@ -113,7 +149,9 @@ def _list() -> None:
     for api, title in apis.items():
         for tool, definition in zip(tools, definitions[api], strict=True):
             lines.append(f"{count_tokens(to_json(definition)):>7,}  {title}: {tool.name}")
-        lines.append(f"{count_tokens(to_json(definitions[api])):>7,}  {title}: all of them, as one list")
+        lines.append(
+            f"{count_tokens(to_json(definitions[api])):>7,}  {title}: all of them, as one list"
+        )
     for api, title in apis.items():
         lines += ["", f"{title}:", json.dumps(definitions[api], indent=2, ensure_ascii=False)]
     click.echo("\n".join(lines).encode("utf-8"))

@@ -1,4 +1,6 @@
-"""How far a run of notebooks is: bars that move on a terminal, one plain line a notebook (in order) elsewhere."""
+"""How far a run of notebooks is: bars that move on a terminal, one plain line a notebook (in order)
+elsewhere.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,8 +23,12 @@ def _end(outcome: "Outcome") -> str:
 
 
 @contextmanager
-def shown(paths: list[Path], console: Console | None = None) -> Iterator[Callable[["Outcome"], None]]:
-    """Give a function to call with each Outcome as it changes; what is shown goes to *console* (standard output)."""
+def shown(
+    paths: list[Path], console: Console | None = None
+) -> Iterator[Callable[["Outcome"], None]]:
+    """Give a function to call with each Outcome as it changes; what is shown goes to *console*
+    (standard output).
+    """
     console = console or Console(highlight=False)
     if console.is_terminal:
         with _bars(paths, console) as tell:
@@ -40,13 +46,17 @@ def _bars(paths: list[Path], console: Console) -> Iterator[Callable[["Outcome"],
         TextColumn("{task.fields[seconds]}", justify="right"),
     ]
     with Progress(*columns, console=console) as bars:
-        tasks = {path: bars.add_task(path.stem, total=None, state=" ", seconds="") for path in paths}
+        tasks = {
+            path: bars.add_task(path.stem, total=None, state=" ", seconds="") for path in paths
+        }
 
         def tell(outcome: "Outcome") -> None:
             state = " " if not outcome.finished else _MARKS[_end(outcome).partition(" ")[0]]
             seconds = f"{outcome.seconds:.1f} s"
             task = tasks[outcome.path]
-            bars.update(task, completed=outcome.done, total=outcome.cells, state=state, seconds=seconds)
+            bars.update(
+                task, completed=outcome.done, total=outcome.cells, state=state, seconds=seconds
+            )
 
         yield tell
 
@@ -58,7 +68,9 @@ def _lines(paths: list[Path], console: Console) -> Callable[["Outcome"], None]:
     def tell(outcome: "Outcome") -> None:
         if outcome.finished:
             cells = f"{outcome.done}/{outcome.cells} cells"
-            ready[outcome.path] = f"{outcome.path.stem:<28} {cells:>12} {outcome.seconds:>6.1f} s  {_end(outcome)}"
+            ready[outcome.path] = (
+                f"{outcome.path.stem:<28} {cells:>12} {outcome.seconds:>6.1f} s  {_end(outcome)}"
+            )
         while waiting and waiting[0] in ready:
             console.print(ready[waiting.pop(0)], markup=False, soft_wrap=True)
 

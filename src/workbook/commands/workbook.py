@@ -1,4 +1,6 @@
-"""``workbook notebooks``, ``test`` and ``lab``, and what they share with ``run``: finding and running notebooks."""
+"""``workbook notebooks``, ``test`` and ``lab``, and what they share with ``run``: finding and
+running notebooks.
+"""
 
 import os
 import subprocess
@@ -13,7 +15,9 @@ if TYPE_CHECKING:
 
 
 def project_root() -> Path | None:
-    """The checkout of the workbook: the working folder or one above it, else the one that this package is part of."""
+    """The checkout of the workbook: the working folder or one above it, else the one that this
+    package is part of.
+    """
     here = Path.cwd().resolve()
     for folder in (here, *here.parents, Path(__file__).resolve().parents[3]):
         if (folder / "src" / "workbook").is_dir() and (folder / "pyproject.toml").is_file():
@@ -43,7 +47,9 @@ def choose(paths: tuple[Path, ...]) -> list[Path]:
 
 
 def execute(chosen: list[Path], workers: int) -> "list[Outcome]":
-    """Run the notebooks that were chosen and show progress: bars on a terminal, else a line each."""
+    """Run the notebooks that were chosen and show progress: bars on a terminal, else a line
+    each.
+    """
     from workbook.commands.progress import shown
     from workbook.runner import run_all
 
@@ -53,12 +59,18 @@ def execute(chosen: list[Path], workers: int) -> "list[Outcome]":
 
 @click.command()
 @click.argument("notebook", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--workers", default=2, show_default=True, type=click.IntRange(1), help="Notebooks run at the same time.")
+@click.option(
+    "--workers",
+    default=2,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Notebooks run at the same time.",
+)
 def notebooks(notebook: tuple[Path, ...], workers: int) -> None:
     """Refresh the committed outputs of every NOTEBOOK (default: all), in place, from fresh kernels.
 
-    The same code gives the same bytes. A notebook that fails, or writes to standard error, is left as it was, and the
-    exit code is 1.
+    The same code gives the same bytes. A notebook that fails, or writes to standard error, is left
+    as it was, and the exit code is 1.
     """
     chosen = choose(notebook)
     from workbook.runner import normalise, stderr_cells
@@ -80,7 +92,9 @@ def notebooks(notebook: tuple[Path, ...], workers: int) -> None:
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
 def test(pytest_args: tuple[str, ...]) -> None:
-    """Run pytest and nbval, in two processes; PYTEST_ARGS are handed on (for example: -k cursor, or -n 0)."""
+    """Run pytest and nbval, in two processes; PYTEST_ARGS are handed on (for example: -k cursor, or
+    -n 0).
+    """
     # loadfile, because the cells of one notebook share a kernel and must stay in one process.
     command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadfile", *pytest_args]
     _hand_over(command, checkout(), {"PYTHONHASHSEED": "0"})

@@ -1,10 +1,12 @@
-"""A small assistant's tools (weather, time, currency, a blog) over fixed data, so that every run says the same.
+"""A small assistant's tools (weather, time, currency, a blog) over fixed data, so that every run
+says the same.
 
     tools = assistant_tools()
     tools["weather"].call({"city": "Hanoi"}).text
 
-Cities, rates and posts are invented. How long a call takes is declared in `SECONDS`: nothing waits, and nothing is
-timed. A `ModelledClock` adds those seconds up, so that a log of the calls can be read for the slowest one.
+Cities, rates and posts are invented. How long a call takes is declared in `SECONDS`: nothing waits,
+and nothing is timed. A `ModelledClock` adds those seconds up, so that a log of the calls can be
+read for the slowest one.
 """
 
 from collections.abc import Callable
@@ -33,9 +35,21 @@ PER_DOLLAR = {"USD": 1.0, "EUR": 0.8, "VND": 25_000.0, "JPY": 150.0}
 """What one dollar buys, by currency."""
 
 POSTS = (
-    (7, "How we pack lamps", "Two layers of paper, one box, no air. Since then one lamp in a thousand breaks."),
-    (12, "Lamps for small rooms", "Light the corners first. One lamp for every nine square metres is enough."),
-    (15, "A week in the workshop", "On Monday we cast, on Friday we ship. Visitors are welcome on Wednesdays."),
+    (
+        7,
+        "How we pack lamps",
+        "Two layers of paper, one box, no air. Since then one lamp in a thousand breaks.",
+    ),
+    (
+        12,
+        "Lamps for small rooms",
+        "Light the corners first. One lamp for every nine square metres is enough.",
+    ),
+    (
+        15,
+        "A week in the workshop",
+        "On Monday we cast, on Friday we ship. Visitors are welcome on Wednesdays.",
+    ),
 )
 """The blog: id, title and text of each post."""
 
@@ -77,22 +91,36 @@ def weather(city: City) -> dict:
 def time(city: City) -> dict:
     """The local date and time in a city."""
     local = NOW + timedelta(hours=_known(city)[3])
-    return {"city": city, "local_time": f"{local:%Y-%m-%d %H:%M}", "summary": f"It is {local:%H:%M} in {city}."}
+    return {
+        "city": city,
+        "local_time": f"{local:%Y-%m-%d %H:%M}",
+        "summary": f"It is {local:%H:%M} in {city}.",
+    }
 
 
 def currency(amount: Number, from_code: Code, to_code: Code) -> dict:
     """Converts an amount of money from one currency to another."""
     for code in (from_code, to_code):
         if code not in PER_DOLLAR:
-            raise ToolError(f'There is no rate for "{code}". The currencies are: {", ".join(PER_DOLLAR)}.')
+            raise ToolError(
+                f'There is no rate for "{code}". The currencies are: {", ".join(PER_DOLLAR)}.'
+            )
     to_amount = round(amount / PER_DOLLAR[from_code] * PER_DOLLAR[to_code], 2)
-    return {"to_amount": to_amount, "summary": f"{amount:,.2f} {from_code} are {to_amount:,.2f} {to_code}."}
+    return {
+        "to_amount": to_amount,
+        "summary": f"{amount:,.2f} {from_code} are {to_amount:,.2f} {to_code}.",
+    }
 
 
 def search_blog(query: Annotated[str, Field(description="A word of the title.")]) -> dict:
     """Finds posts of the blog by their titles. Read one with get_blog."""
-    found = [{"post_id": id, "title": title} for id, title, _ in POSTS if query.lower() in title.lower()]
-    return {"posts": found, "summary": f'{len(found)} of {len(POSTS)} posts have "{query}" in the title.'}
+    found = [
+        {"post_id": id, "title": title} for id, title, _ in POSTS if query.lower() in title.lower()
+    ]
+    return {
+        "posts": found,
+        "summary": f'{len(found)} of {len(POSTS)} posts have "{query}" in the title.',
+    }
 
 
 def get_blog(post_id: Annotated[Whole, Field(description="post_id of search_blog.")]) -> dict:
@@ -104,7 +132,9 @@ def get_blog(post_id: Annotated[Whole, Field(description="post_id of search_blog
 
 
 def assistant_tools(spend: Callable[[float], None] = lambda seconds: None) -> dict[str, Tool]:
-    """The five tools by name. `spend(seconds)` is called with the declared seconds of each call as it is run."""
+    """The five tools by name. `spend(seconds)` is called with the declared seconds of each call as
+    it is run.
+    """
 
     def spending(function: Callable[..., dict]) -> Callable[..., dict]:
         @wraps(function)

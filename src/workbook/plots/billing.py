@@ -20,18 +20,25 @@ RAISES = 0.005
 
 
 def technique_bill(tables: Mapping[str, pd.DataFrame], added: int, title: str) -> Figure:
-    """Bars: the bill of a session for each technique, a bar a model, and what became of its questions.
+    """Bars: the bill of a session for each technique, a bar a model, and what became of its
+    questions.
 
-    *tables*: for each model a frame with the index technique and the columns ``money`` (US dollars), ``change`` (a
-    multiple of the line that it is compared with, NaN for none), ``base`` (the name of that line), ``refused`` (NaN
-    where the model takes the whole session) and one for each outcome (questions). The first *added* lines are
-    techniques added one after the other; variants stand apart below. A change upward is red, a bill that no model would
-    have taken is pale.
+    *tables*: for each model a frame with the index technique and the columns ``money`` (US
+    dollars), ``change`` (a multiple of the line that it is compared with, NaN for none), ``base``
+    (the name of that line), ``refused`` (NaN where the model takes the whole session) and one for
+    each outcome (questions). The first *added* lines are techniques added one after the other;
+    variants stand apart below. A change upward is red, a bill that no model would have taken is
+    pale.
     """
     first = next(iter(tables.values()))
     gap = [place + (0.7 if place >= added else 0) for place in range(len(first))]
     figure, (left, right) = plt.subplots(
-        1, 2, figsize=(WIDTH * 1.2, 0.55 * len(first) + 1.6), dpi=DENSE, sharey=True, width_ratios=(3, 2)
+        1,
+        2,
+        figsize=(WIDTH * 1.2, 0.55 * len(first) + 1.6),
+        dpi=DENSE,
+        sharey=True,
+        width_ratios=(3, 2),
     )
     height, colors = 0.8 / len(tables), dict(zip(tables, (BLUE, ORANGE, PURPLE), strict=False))
     for k, (model, table) in enumerate(tables.items()):
@@ -51,12 +58,19 @@ def technique_bill(tables: Mapping[str, pd.DataFrame], added: int, title: str) -
                 weight="bold" if change > 1 + RAISES else "normal",
             )
     left.set_xscale("log")
-    left.set_xlim(min(table["money"].min() for table in tables.values()) / 2, 8 * first["money"].max())
+    left.set_xlim(
+        min(table["money"].min() for table in tables.values()) / 2, 8 * first["money"].max()
+    )
     left.xaxis.set_major_formatter(lambda value, _: f"${value:,g}")
-    bases = [f"\n(against {base})" if place >= added else "" for place, base in enumerate(first["base"])]
+    bases = [
+        f"\n(against {base})" if place >= added else "" for place, base in enumerate(first["base"])
+    ]
     left.set_yticks(gap, [name + base for name, base in zip(first.index, bases, strict=True)])
     left.invert_yaxis()
-    left.legend(handles=[Patch(color=color, label=model) for model, color in colors.items()], loc="lower right")
+    left.legend(
+        handles=[Patch(color=color, label=model) for model, color in colors.items()],
+        loc="lower right",
+    )
     start = [0] * len(first)
     for outcome, color in OUTCOMES.items():
         bars = right.barh(gap, first[outcome], left=start, height=0.8, color=color, label=outcome)
@@ -85,16 +99,23 @@ def _said(money: float, change: float) -> str:
 
 
 def input_per_turn(frame: pd.DataFrame, window: int, title: str) -> Figure:
-    """Lines: tokens read on each turn (index, from 1; NaN once a session is over), a column a technique, log scale.
+    """Lines: tokens read on each turn (index, from 1; NaN once a session is over), a column a
+    technique, log scale.
 
-    A dashed line stands at *window*, the most tokens that the model takes; above it the request is refused.
+    A dashed line stands at *window*, the most tokens that the model takes; above it the request is
+    refused.
     """
     figure, ax = plt.subplots(figsize=(WIDTH * 1.15, HEIGHT), dpi=DENSE)
     for name, color in zip(frame.columns, [*PALETTE, "black"], strict=False):
         line = frame[name].dropna()
         ax.plot(line.index, line, color=color)
         ax.annotate(
-            name, (line.index[-1], line.iloc[-1]), xytext=(5, 0), textcoords="offset points", va="center", color=color
+            name,
+            (line.index[-1], line.iloc[-1]),
+            xytext=(5, 0),
+            textcoords="offset points",
+            va="center",
+            color=color,
         )
     ax.axhline(window, color=RED, linestyle="--", linewidth=1.5)
     ax.annotate(f"window: {window:,} tokens", (0.3, window), va="bottom", color=RED)
@@ -106,8 +127,12 @@ def input_per_turn(frame: pd.DataFrame, window: int, title: str) -> Figure:
 
 
 def money_by_turn(panels: Mapping[str, pd.DataFrame], title: Sequence[str]) -> Figure:
-    """Lines: cumulative US dollars after each turn (index), a column a technique; a panel a model, with its title."""
-    figure, row = plt.subplots(1, len(panels), figsize=(WIDTH * 1.15, HEIGHT * 0.85), dpi=DENSE, squeeze=False)
+    """Lines: cumulative US dollars after each turn (index), a column a technique; a panel a model,
+    with its title.
+    """
+    figure, row = plt.subplots(
+        1, len(panels), figsize=(WIDTH * 1.15, HEIGHT * 0.85), dpi=DENSE, squeeze=False
+    )
     for ax, (model, frame), said in zip(row[0], panels.items(), title, strict=True):
         for name, color in zip(frame.columns, (GREEN, BLUE, RED, GREY), strict=False):
             ax.plot(frame.index, frame[name], color=color, label=name)

@@ -1,7 +1,8 @@
 """One look for every figure of the workbook.
 
-Call ``style()`` once in a notebook's first cell. Figures are 9 × 4.5 in at 110 dots an inch, which is a notebook's
-width; colours are those of Okabe and Ito (2008), which people with the common kinds of colour blindness can tell apart.
+Call ``style()`` once in a notebook's first cell. Figures are 9 × 4.5 in at 110 dots an inch, which
+is a notebook's width; colours are those of Okabe and Ito (2008), which people with the common kinds
+of colour blindness can tell apart.
 """
 
 import matplotlib
@@ -43,7 +44,9 @@ RC = {
 
 
 def style() -> None:
-    """Give all later figures the workbook's look, and inside Jupyter make their PNG the same from run to run."""
+    """Give all later figures the workbook's look, and inside Jupyter make their PNG the same from
+    run to run.
+    """
     matplotlib.rcParams.update(RC)
     try:
         from IPython import get_ipython
@@ -58,7 +61,8 @@ def style() -> None:
 def label(ax: Axes, *, title: str, x: str, y: str) -> Axes:
     """Label *ax* in full: what it shows, and both axes with their units.
 
-    Raises ValueError where a text is empty: a figure without units is what readers complain about most.
+    Raises ValueError where a text is empty: a figure without units is what readers complain about
+    most.
     """
     if not (title.strip() and x.strip() and y.strip()):
         raise ValueError("a figure needs a title and a label on both axes, with units")
@@ -68,12 +72,21 @@ def label(ax: Axes, *, title: str, x: str, y: str) -> Axes:
     return ax
 
 
-def budget_line(ax: Axes, tokens: int = 25_000, *, name: str = "budget", horizontal: bool = True) -> None:
+def budget_line(
+    ax: Axes, tokens: int = 25_000, *, name: str = "budget", horizontal: bool = True
+) -> None:
     """Draw a dashed line across *ax* at *tokens*, with its name and number beside it."""
     text = f"{name}: {tokens:,} tokens"
     if horizontal:
         ax.axhline(tokens, color=RED, linestyle="--", linewidth=1.5)
-        ax.annotate(text, (0.995, tokens), xycoords=("axes fraction", "data"), ha="right", va="bottom", color=RED)
+        ax.annotate(
+            text,
+            (0.995, tokens),
+            xycoords=("axes fraction", "data"),
+            ha="right",
+            va="bottom",
+            color=RED,
+        )
     else:
         ax.axvline(tokens, color=RED, linestyle="--", linewidth=1.5)
         place = {"xytext": (6, -4), "textcoords": "offset points", "va": "top"}

@@ -13,8 +13,8 @@ from .look import BLUE, GREEN, GREY, HEIGHT, ORANGE, RED, SKY, WIDTH, axes, labe
 
 
 def sequence(steps: Sequence[tuple[str, str, str]], title: str) -> Axes:
-    """A sequence diagram: an arrow for each (from, to, text), from top to bottom; a step of one party to itself is a
-    box. Parties stand from left to right in the order in which they appear."""
+    """A sequence diagram: an arrow for each (from, to, text), from top to bottom; a step of one
+    party to itself is a box. Parties stand from left to right in the order in which they appear."""
     parties = list(dict.fromkeys(party for start, end, _ in steps for party in (start, end)))
     figure, ax = plt.subplots(figsize=(WIDTH, 0.55 * len(steps) + 1.2))
     for x, party in enumerate(parties):
@@ -27,9 +27,19 @@ def sequence(steps: Sequence[tuple[str, str, str]], title: str) -> Axes:
             box = {"boxstyle": "round,pad=0.3", "facecolor": "white", "edgecolor": ORANGE}
             ax.text(a, y, text, ha="center", va="center", fontsize=10, bbox=box)
             continue
-        arrow = {"arrowstyle": "-|>", "color": BLUE if b > a else GREEN, "linewidth": 1.8, "shrinkA": 0, "shrinkB": 0}
+        arrow = {
+            "arrowstyle": "-|>",
+            "color": BLUE if b > a else GREEN,
+            "linewidth": 1.8,
+            "shrinkA": 0,
+            "shrinkB": 0,
+        }
         ax.annotate("", (b, y), (a, y), arrowprops=arrow)
-        behind = {"boxstyle": "round,pad=0.1", "facecolor": "white", "edgecolor": "none"}  # hides the lines of others
+        behind = {
+            "boxstyle": "round,pad=0.1",
+            "facecolor": "white",
+            "edgecolor": "none",
+        }  # hides the lines of others
         ax.text((a + b) / 2, y - 0.12, text, ha="center", va="bottom", fontsize=10, bbox=behind)
     ax.set_xlim(-0.5, len(parties) - 0.5)
     ax.set_ylim(len(steps) + 0.6, -0.6)
@@ -39,15 +49,19 @@ def sequence(steps: Sequence[tuple[str, str, str]], title: str) -> Axes:
 
 
 def model_calls(frame: pd.DataFrame) -> Axes:
-    """Bars: tokens that each model call of a question reads. *frame*: index the number of the call, a column a way;
-    NaN where a way needs no such call."""
+    """Bars: tokens that each model call of a question reads. *frame*: index the number of the call,
+    a column a way; NaN where a way needs no such call."""
     _, ax = plt.subplots()
     width = 0.8 / len(frame.columns)
     for place, (way, colour) in enumerate(zip(frame.columns, (BLUE, ORANGE), strict=False)):
         read = frame[way].dropna().astype(int)
         name = f"{way}: {len(read)} calls, {read.sum():,} tokens"
         bars = ax.bar(
-            read.index + (place - (len(frame.columns) - 1) / 2) * width, read, width, color=colour, label=name
+            read.index + (place - (len(frame.columns) - 1) / 2) * width,
+            read,
+            width,
+            color=colour,
+            label=name,
         )
         ax.bar_label(bars, [f"{n:,}" for n in read], padding=2)
     ax.set_xticks(frame.index)
@@ -65,7 +79,9 @@ TRIMMED = {"untrimmed": GREY, "cleared": GREEN, "windowed": RED, "summarised": O
 
 
 def history_triangle(inputs: Sequence[int]) -> Axes:
-    """Bars: the input of each turn, in tokens, in two parts: what was read before, and what is new."""
+    """Bars: the input of each turn, in tokens, in two parts: what was read before, and what is
+    new.
+    """
     ax = axes()
     before = [0, *inputs[:-1]]
     new = [after - read for read, after in zip(before, inputs, strict=True)]
@@ -86,11 +102,14 @@ def trimmed_turns(frame: pd.DataFrame) -> Axes:
         ax.plot(frame.index, frame[name], color=TRIMMED.get(name), label=name)
     ax.yaxis.set_major_formatter("{x:,.0f}")
     ax.legend(loc="upper left")
-    return label(ax, title="Each way of trimming flattens the triangle", x="turn", y="input (tokens)")
+    return label(
+        ax, title="Each way of trimming flattens the triangle", x="turn", y="input (tokens)"
+    )
 
 
 def trimmed_money(frames: Mapping[str, pd.DataFrame]) -> Figure:
-    """Lines: cumulative money with a prompt cache after each turn (index), a column a way of trimming, a panel an API.
+    """Lines: cumulative money with a prompt cache after each turn (index), a column a way of
+    trimming, a panel an API.
 
     The title of each says how many times the first column's money the last one comes to.
     """
@@ -100,19 +119,38 @@ def trimmed_money(frames: Mapping[str, pd.DataFrame]) -> Figure:
             ax.plot(frame.index, frame[name], color=TRIMMED.get(name), label=name)
         first, last = frame.columns[0], frame.columns[-1]
         times = frame[last].iloc[-1] / frame[first].iloc[-1]
-        label(ax, title=f"{api}: {last} costs {times:.1f} × {first}", x="turn", y="cumulative money (US dollars)")
+        label(
+            ax,
+            title=f"{api}: {last} costs {times:.1f} × {first}",
+            x="turn",
+            y="cumulative money (US dollars)",
+        )
     panels[0][0].legend(loc="upper left")
     return figure
 
 
 def clearing_batches(frame: pd.DataFrame) -> Axes:
-    """Lines: money as a share of the untrimmed session's (a column an API), by how many tokens a round must free."""
+    """Lines: money as a share of the untrimmed session's (a column an API), by how many tokens a
+    round must free.
+    """
     ax = axes()
     for name, colour in zip(frame.columns, (BLUE, ORANGE), strict=False):
         ax.plot(frame.index, 100 * frame[name], color=colour, marker="o", label=name)
     ax.axhline(100, color=GREY, linestyle="--", linewidth=1.5)
-    ax.annotate("untrimmed", (0.995, 100), xycoords=("axes fraction", "data"), ha="right", va="bottom", color=GREY)
+    ax.annotate(
+        "untrimmed",
+        (0.995, 100),
+        xycoords=("axes fraction", "data"),
+        ha="right",
+        va="bottom",
+        color=GREY,
+    )
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.legend()
     title = "A little on every turn costs most; seldom and much costs least"
-    return label(ax, title=title, x="tokens that a round must free (clear_at_least)", y="money (% of untrimmed)")
+    return label(
+        ax,
+        title=title,
+        x="tokens that a round must free (clear_at_least)",
+        y="money (% of untrimmed)",
+    )

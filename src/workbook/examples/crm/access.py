@@ -1,7 +1,8 @@
 """Who calls, what they may do, and how they are refused.
 
-A `Caller` is made by the host and bound to the functions before a model sees them. It is never an argument that a model
-fills, so that nothing which a model writes can change whose data is read or in whose name something is written.
+A `Caller` is made by the host and bound to the functions before a model sees them. It is never an
+argument that a model fills, so that nothing which a model writes can change whose data is read or
+in whose name something is written.
 """
 
 import functools
@@ -29,7 +30,8 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 @dataclass(frozen=True)
 class Caller:
-    """Who calls: a user name, the tenant (the company whose data it is), and the scopes that the host granted.
+    """Who calls: a user name, the tenant (the company whose data it is), and the scopes that the
+    host granted.
 
     `scopes` may be given as any iterable. Raises `ValueError` for a scope that is not in `SCOPES`.
     """
@@ -66,9 +68,11 @@ def shown(text: str) -> str:
 
 
 def needs(*scopes: str) -> Callable[[Function], Function]:
-    """Marks a method of a `Service` with the scopes that it needs, all of them, and refuses callers without.
+    """Marks a method of a `Service` with the scopes that it needs, all of them, and refuses callers
+    without.
 
-    The scopes are looked at before anything else: a caller without them learns nothing from the arguments' fate.
+    The scopes are looked at before anything else: a caller without them learns nothing from the
+    arguments' fate.
     """
     if not scopes or (unknown := set(scopes) - set(SCOPES)):
         raise ValueError(f"needs takes names of scopes, not {unknown if scopes else 'nothing'}")

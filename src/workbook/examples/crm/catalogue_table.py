@@ -1,9 +1,10 @@
-"""What a company's other systems could do: a table from which `catalogue` makes definitions of functions.
+"""What a company's other systems could do: a table from which `catalogue` makes definitions of
+functions.
 
-For each namespace its objects, in two lines each: the name with its fields, then its two actions. A field is `title`
-(text), `amount:number`, `seats:whole`, `due_on:date`, `customer:id` (the id of another object), or `status:open|paid`
-(a choice). An action is a verb and the rest of its sentence: `send to the customer` of an invoice is `send_invoice`,
-"Sends an invoice to the customer."
+For each namespace its objects, in two lines each: the name with its fields, then its two actions. A
+field is `title` (text), `amount:number`, `seats:whole`, `due_on:date`, `customer:id` (the id of
+another object), or `status:open|paid` (a choice). An action is a verb and the rest of its sentence:
+`send to the customer` of an invoice is `send_invoice`, "Sends an invoice to the customer."
 """
 
 OBJECTS = {

@@ -1,8 +1,8 @@
-"""What people call the objects and verbs of the catalogue: its definitions get search words from here, as the real
-functions get theirs from `words`.
+"""What people call the objects and verbs of the catalogue: its definitions get search words from
+here, as the real functions get theirs from `words`.
 
-A company would write them for all its functions. Words for the real ones alone would make those easier to find among
-hundreds than they are.
+A company would write them for all its functions. Words for the real ones alone would make those
+easier to find among hundreds than they are.
 """
 
 VERBS = {

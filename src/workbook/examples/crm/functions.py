@@ -52,7 +52,9 @@ FUNCTIONS = {
     "reports.save_report": Reports,
     "reports.delete_report": Reports,
 }
-"""The service behind every path. The first five are enough for "overdue sales tasks, by owner, with a note each"."""
+"""The service behind every path. The first five are enough for "overdue sales tasks, by owner, with
+a note each".
+"""
 
 # bound methods take no attributes, but show those of the functions behind them
 for _path, _kind in FUNCTIONS.items():
@@ -60,16 +62,25 @@ for _path, _kind in FUNCTIONS.items():
 
 
 def crm_functions(
-    store: CrmStore, caller: Caller, *, keys: Sequence[str | bytes], clock: Callable[[], float] = time.time
+    store: CrmStore,
+    caller: Caller,
+    *,
+    keys: Sequence[str | bytes],
+    clock: Callable[[], float] = time.time,
 ) -> dict[str, Callable[..., object]]:
     """The functions by path, in the order of `FUNCTIONS`, for one caller.
 
-    Each has the attribute `search_words`, from `words`: a registry indexes them. `keys` sign cursors (oldest first),
-    `clock` gives the time in seconds. All functions are there whatever the caller's scopes: what a scope does not open
-    is refused when it is called. Raises `ValueError` for a tenant that the store does not have.
+    Each has the attribute `search_words`, from `words`: a registry indexes them. `keys` sign
+    cursors (oldest first), `clock` gives the time in seconds. All functions are there whatever the
+    caller's scopes: what a scope does not open is refused when it is called. Raises `ValueError`
+    for a tenant that the store does not have.
     """
     if caller.tenant not in store.tenants:
-        raise ValueError(f"no tenant {caller.tenant!r} in this store: it has {', '.join(store.tenants)}")
+        raise ValueError(
+            f"no tenant {caller.tenant!r} in this store: it has {', '.join(store.tenants)}"
+        )
     cursors = Cursors(keys, clock=clock)
     services = {kind: kind(store, caller, cursors, clock) for kind in set(FUNCTIONS.values())}
-    return {path: getattr(services[kind], path.partition(".")[2]) for path, kind in FUNCTIONS.items()}
+    return {
+        path: getattr(services[kind], path.partition(".")[2]) for path, kind in FUNCTIONS.items()
+    }

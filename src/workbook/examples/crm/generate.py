@@ -1,7 +1,9 @@
-"""Makes the company's data: the same rows from the same seed, in memory and in a fraction of a second.
+"""Makes the company's data: the same rows from the same seed, in memory and in a fraction of a
+second.
 
-Users' names and customers' names may be the same in two tenants, as in life. Ids are not: each tenant numbers from a
-block of its own (the first task of the first tenant is `task_100001`, of the second `task_200001`).
+Users' names and customers' names may be the same in two tenants, as in life. Ids are not: each
+tenant numbers from a block of its own (the first task of the first tenant is `task_100001`, of the
+second `task_200001`).
 """
 
 import random
@@ -13,7 +15,16 @@ from decimal import Decimal
 
 from . import vocabulary as words
 from .draws import LANGUAGES, draw_person, pick
-from .schema import APPROVAL_KINDS, NOW, OPEN_STAGES, PREFIXES, REPORT_KINDS, SEGMENTS, TABLES, TODAY
+from .schema import (
+    APPROVAL_KINDS,
+    NOW,
+    OPEN_STAGES,
+    PREFIXES,
+    REPORT_KINDS,
+    SEGMENTS,
+    TABLES,
+    TODAY,
+)
 
 SEED = 20260701
 """The seed of the company in the notebooks."""
@@ -23,7 +34,8 @@ SEED = 20260701
 class Volume:
     """How many rows a tenant has in each table, and how many overdue tasks each late seller has.
 
-    There are at least 8 employees, so that every team has a head, and more sellers than entries in `overdue`.
+    There are at least 8 employees, so that every team has a head, and more sellers than entries in
+    `overdue`.
     """
 
     customers: int
@@ -41,24 +53,40 @@ VOLUMES = {
     "globex": Volume(300, 400, 700, 500, 60, 60, 8, (4, 3, 1)),
     "initech": Volume(120, 150, 250, 200, 24, 30, 5, (2, 1)),
 }
-"""The three tenants. acme is the one that the notebooks ask about: 42 overdue sales tasks of seven owners."""
+"""The three tenants. acme is the one that the notebooks ask about: 42 overdue sales tasks of seven
+owners.
+"""
 
-_SHARES = {"sales": 30, "support": 22, "success": 12, "marketing": 10, "engineering": 14, "finance": 7, "people": 5}
+_SHARES = {
+    "sales": 30,
+    "support": 22,
+    "success": 12,
+    "marketing": 10,
+    "engineering": 14,
+    "finance": 7,
+    "people": 5,
+}
 _GROUP = 8  # people under one lead
 _MOMENT = datetime.fromtimestamp(NOW, UTC).replace(tzinfo=None)
 
 
 def generate(seed: int = SEED, volumes: Mapping[str, Volume] = VOLUMES) -> dict[str, list[dict]]:
-    """The rows of every table, each with its `tenant`. Amounts are `Decimal`, times are UTC without an offset."""
+    """The rows of every table, each with its `tenant`. Amounts are `Decimal`, times are UTC without
+    an offset.
+    """
     tables: dict[str, list[dict]] = {table: [] for table in TABLES}
     for number, tenant in enumerate(sorted(volumes), 1):
-        for table, rows in _company(seed, tenant, volumes[tenant], first=number * 100_000 + 1).items():
+        for table, rows in _company(
+            seed, tenant, volumes[tenant], first=number * 100_000 + 1
+        ).items():
             tables[table] += [{"tenant": tenant, **row} for row in rows]
     return tables
 
 
 def _company(seed: int, tenant: str, volume: Volume, first: int) -> dict[str, list[dict]]:
-    people = list(_employees(random.Random(f"crm {seed} {tenant} employees"), tenant, volume.employees))
+    people = list(
+        _employees(random.Random(f"crm {seed} {tenant} employees"), tenant, volume.employees)
+    )
     sellers = [person["username"] for person in people if person["team"] == "sales"]
     made = {"employees": people}
     steps = {  # in this order: a deal belongs to a customer, a note is about either
@@ -70,7 +98,8 @@ def _company(seed: int, tenant: str, volume: Volume, first: int) -> dict[str, li
         "reports": lambda rng: _reports(rng, volume.reports, people),
     }
     for table, make in steps.items():
-        # a stream for each table, so that one volume can change without changing what came before it
+        # a stream for each table, so that one volume can change without changing what came before
+        # it
         rows = make(random.Random(f"crm {seed} {tenant} {table}"))
         key, prefix = next(iter(TABLES[table])), PREFIXES[table]
         made[table] = [{key: f"{prefix}_{i}", **row} for i, row in enumerate(rows, first)]
@@ -98,7 +127,9 @@ def _employees(rng: random.Random, tenant: str, n: int) -> Iterator[dict]:
                 "manager": (managing, head, lead or head)[rank],
                 "email": f"{username}@{tenant}.example",
                 "started_on": TODAY - timedelta(days=rng.randrange(30, 3_650)),
-                "salary": Decimal(rng.randrange((90_000, 62_000, 34_000)[rank], (160_000, 88_000, 61_000)[rank])),
+                "salary": Decimal(
+                    rng.randrange((90_000, 62_000, 34_000)[rank], (160_000, 88_000, 61_000)[rank])
+                ),
             }
             managing = managing or username
             head = head or username
@@ -125,21 +156,31 @@ def _customers(rng: random.Random, n: int, sellers: list[str]) -> Iterator[dict]
 def _deals(rng: random.Random, n: int, customers: list[dict]) -> Iterator[dict]:
     for _ in range(n):
         customer = rng.choice(customers)
-        stage = pick(rng, {"won": 38, "lost": 27, "lead": 12, "qualified": 10, "proposal": 8, "negotiation": 5})
+        stage = pick(
+            rng,
+            {"won": 38, "lost": 27, "lead": 12, "qualified": 10, "proposal": 8, "negotiation": 5},
+        )
         days = rng.randrange(120) if stage in OPEN_STAGES else -rng.randrange(1, 900)
         yield {
             "title": f"{rng.choice(words.PRODUCTS)} {rng.choice(('A', 'B', 'C'))}{rng.randrange(10, 100)}",
             "customer_id": customer["customer_id"],
             "owner": customer["owner"],
             "stage": stage,
-            "amount": Decimal(rng.randrange(800, 60_000)) + rng.choice((Decimal(0), Decimal("0.50"), Decimal("0.90"))),
+            "amount": Decimal(rng.randrange(800, 60_000))
+            + rng.choice((Decimal(0), Decimal("0.50"), Decimal("0.90"))),
             "close_on": TODAY + timedelta(days=days),
         }
 
 
-def _tasks(rng: random.Random, volume: Volume, people: list[dict], customers: list[dict]) -> Iterator[dict]:
-    """Exactly `volume.overdue` for late sellers, about one task in eighty overdue elsewhere, the others on time."""
-    teams = {person["username"]: person["team"] for person in people if person["team"] in words.TASKS}
+def _tasks(
+    rng: random.Random, volume: Volume, people: list[dict], customers: list[dict]
+) -> Iterator[dict]:
+    """Exactly `volume.overdue` for late sellers, about one task in eighty overdue elsewhere, the
+    others on time.
+    """
+    teams = {
+        person["username"]: person["team"] for person in people if person["team"] in words.TASKS
+    }
     sellers = [name for name, team in teams.items() if team == "sales"]
     others = [name for name, team in teams.items() if team != "sales"]
     late = [rng.choice(others) for _ in range(volume.tasks // 80)]
@@ -150,18 +191,24 @@ def _tasks(rng: random.Random, volume: Volume, people: list[dict], customers: li
     rng.shuffle(plan)
     for owner, overdue in plan:
         done = not overdue and rng.randrange(100) < 88
-        days = -rng.randrange(1, 40) if overdue else -rng.randrange(500) if done else rng.randrange(45)
+        days = (
+            -rng.randrange(1, 40) if overdue else -rng.randrange(500) if done else rng.randrange(45)
+        )
         yield {
             "title": rng.choice(words.TASKS[teams[owner]]),
             "owner": owner,
-            "customer_id": rng.choice(customers)["customer_id"] if teams[owner] != "marketing" else None,
+            "customer_id": rng.choice(customers)["customer_id"]
+            if teams[owner] != "marketing"
+            else None,
             "priority": pick(rng, {"normal": 70, "low": 15, "high": 15}),
             "status": "done" if done else "open",
             "due_on": TODAY + timedelta(days=days),
         }
 
 
-def _notes(rng: random.Random, n: int, people: list[dict], made: dict[str, list[dict]]) -> Iterator[dict]:
+def _notes(
+    rng: random.Random, n: int, people: list[dict], made: dict[str, list[dict]]
+) -> Iterator[dict]:
     about = [row[f"{kind}_id"] for kind in ("customer", "deal", "task") for row in made[f"{kind}s"]]
     for when in _times(rng, n, days=400):
         person, _ = draw_person(rng)
@@ -184,7 +231,9 @@ def _approvals(rng: random.Random, n: int, people: list[dict]) -> Iterator[dict]
             "kind": kind,
             "requester": requester["username"],
             "detail": rng.choice(words.REASONS[kind]),
-            "amount": None if kind == "leave" else Decimal(rng.randrange(2_000, 200_000)).scaleb(-2),
+            "amount": None
+            if kind == "leave"
+            else Decimal(rng.randrange(2_000, 200_000)).scaleb(-2),
             "status": status,
             "requested_at": when,
             "decided_by": None if status == "pending" else decider["username"],

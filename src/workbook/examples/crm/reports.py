@@ -1,7 +1,8 @@
-"""`reports`: questions that were saved to be asked again. A report is run with the rights of who runs it.
+"""`reports`: questions that were saved to be asked again. A report is run with the rights of who
+runs it.
 
-Nothing of an answer is saved: what a report shows is read when it is run, after the scopes of what it reads were
-looked at, so that a report saved by somebody with more rights opens nothing.
+Nothing of an answer is saved: what a report shows is read when it is run, after the scopes of what
+it reads were looked at, so that a report saved by somebody with more rights opens nothing.
 """
 
 from typing import Annotated
@@ -44,21 +45,20 @@ class Reports(Service):
     namespace = "reports"
 
     @needs("reports:read")
-    def list_reports(self, kind: ReportKind | None = None, limit: Limit = 50, cursor: Cursor = None) -> ReportPage:
+    def list_reports(
+        self, kind: ReportKind | None = None, limit: Limit = 50, cursor: Cursor = None
+    ) -> ReportPage:
         """Lists saved reports, the newest first."""
         where = {"kind = ?": values.choice("kind", kind, REPORT_KINDS)}
         return self.listing(
-            "reports",
-            where,
-            order=["created_on"],
-            descending=True,
-            limit=limit,
-            cursor=cursor,
+            "reports", where, order=["created_on"], descending=True, limit=limit, cursor=cursor
         )
 
     @needs("reports:read")
     def run_report(self, report_id: ReportId) -> ReportRun:
-        """Runs a saved report on the data of this moment. Also needs the scopes of what the report reads."""
+        """Runs a saved report on the data of this moment. Also needs the scopes of what the report
+        reads.
+        """
         report = self.find("reports", report_id, _HINT)
         kind = report["kind"]
         require(self.caller, READS[kind], f"A report of the kind {kind}")
@@ -86,6 +86,8 @@ class Reports(Service):
         """Deletes a report that the caller saved, and returns what was deleted."""
         report = self.find("reports", report_id, _HINT)
         if report["created_by"] != self.caller.user:
-            raise Refused(f"{report_id} was saved by {report['created_by']}: only they can delete it.")
+            raise Refused(
+                f"{report_id} was saved by {report['created_by']}: only they can delete it."
+            )
         self.store.delete(self.caller.tenant, "reports", {"report_id = ?": report_id})
         return report

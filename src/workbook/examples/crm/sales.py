@@ -10,7 +10,19 @@ from . import values
 from .access import BadValue, needs
 from .schema import OPEN_STAGES, SEGMENTS, STAGES
 from .service import Service
-from .shapes import Cursor, Customer, CustomerPage, Day, Deal, DealPage, Limit, Search, Segment, Stage, StageTotal
+from .shapes import (
+    Cursor,
+    Customer,
+    CustomerPage,
+    Day,
+    Deal,
+    DealPage,
+    Limit,
+    Search,
+    Segment,
+    Stage,
+    StageTotal,
+)
 
 _CUSTOMERS, _DEALS = "crm.list_customers gives the ids.", "crm.list_deals gives the ids."
 
@@ -26,7 +38,9 @@ class Sales(Service):
         self,
         segment: Segment | None = None,
         country: Annotated[str | None, Field(description="As Vietnam; the English name.")] = None,
-        owner: Annotated[str | None, Field(description="Only customers whom this user looks after.")] = None,
+        owner: Annotated[
+            str | None, Field(description="Only customers whom this user looks after.")
+        ] = None,
         search: Search = None,
         limit: Limit = 50,
         cursor: Cursor = None,
@@ -54,7 +68,9 @@ class Sales(Service):
         email: str | None = None,
         owner: str | None = None,
     ) -> Customer:
-        """Changes a customer's segment, contact, e-mail address or owner; what is left out stays."""
+        """Changes a customer's segment, contact, e-mail address or owner; what is left out
+        stays.
+        """
         given = {
             "segment": values.choice("segment", segment, SEGMENTS),
             "contact": values.optional(lambda value: values.text("contact", value, 100), contact),
@@ -74,12 +90,17 @@ class Sales(Service):
         owner: Annotated[str | None, Field(description="Only deals of this user.")] = None,
         customer_id: str | None = None,
         min_amount: Number | None = None,
-        closing_before: Annotated[Day | None, Field(description="Only deals that close before this date.")] = None,
+        closing_before: Annotated[
+            Day | None, Field(description="Only deals that close before this date.")
+        ] = None,
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> DealPage:
         """Lists deals, those that close first (or closed longest ago) first."""
-        closing_before, least = values.day("closing_before", closing_before), values.amount("min_amount", min_amount)
+        closing_before, least = (
+            values.day("closing_before", closing_before),
+            values.amount("min_amount", min_amount),
+        )
         where = {
             "stage = ?": values.choice("stage", stage, STAGES),
             "owner = ?": values.optional(self.employee, owner),
@@ -95,7 +116,9 @@ class Sales(Service):
         return self.find("deals", deal_id, _DEALS)
 
     @needs("crm:read", "crm:write")
-    def create_deal(self, title: str, customer_id: CustomerId, owner: str, amount: Number, close_on: Day) -> Deal:
+    def create_deal(
+        self, title: str, customer_id: CustomerId, owner: str, amount: Number, close_on: Day
+    ) -> Deal:
         """Creates a deal in the stage lead, and returns it with its id."""
         row = {
             "title": values.text("title", title, 200),

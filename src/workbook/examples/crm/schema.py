@@ -6,11 +6,22 @@ Every table and view has the column `tenant`; every join compares it.
 from datetime import UTC, datetime
 
 NOW = 1_782_907_200
-"""The moment at which the generated data is up to date, in seconds since 1970: 2026-07-01T12:00:00Z."""
+"""The moment at which the generated data is up to date, in seconds since 1970:
+2026-07-01T12:00:00Z.
+"""
 
 TODAY = datetime.fromtimestamp(NOW, UTC).date()
 
-TEAMS = ("management", "sales", "support", "success", "marketing", "engineering", "finance", "people")
+TEAMS = (
+    "management",
+    "sales",
+    "support",
+    "success",
+    "marketing",
+    "engineering",
+    "finance",
+    "people",
+)
 SEGMENTS = ("startup", "mid-market", "enterprise")
 STAGES = ("lead", "qualified", "proposal", "negotiation", "won", "lost")
 OPEN_STAGES = STAGES[:4]
@@ -91,11 +102,20 @@ TABLES = {
         "created_on": "DATE",
     },
 }
-"""The SQL type of each column, `tenant` apart. The first column is the table's key within a tenant."""
+"""The SQL type of each column, `tenant` apart. The first column is the table's key within a
+tenant.
+"""
 
 NULLABLE = ("manager", "customer_id", "amount", "decided_by")
 
-PREFIXES = {"customers": "cus", "deals": "deal", "tasks": "task", "notes": "note", "approvals": "apr", "reports": "rep"}
+PREFIXES = {
+    "customers": "cus",
+    "deals": "deal",
+    "tasks": "task",
+    "notes": "note",
+    "approvals": "apr",
+    "reports": "rep",
+}
 """What the ids of each table begin with, as in `task_100042`. Employees go by user name."""
 
 VIEWS = {
@@ -108,4 +128,6 @@ VIEWS = {
         JOIN employees e ON e.tenant = t.tenant AND e.username = t.owner
         LEFT JOIN customers c ON c.tenant = t.tenant AND c.customer_id = t.customer_id""",
 }
-"""A deal with its customer's name and country; a task with its owner's team and its customer's name."""
+"""A deal with its customer's name and country; a task with its owner's team and its customer's
+name.
+"""

@@ -1,7 +1,9 @@
-"""What every namespace of the back end shares: the caller's tenant, checked values, pages with cursors.
+"""What every namespace of the back end shares: the caller's tenant, checked values, pages with
+cursors.
 
-A subclass holds functions of one namespace, each marked with `access.needs`. The caller is the only source of tenant
-and author; the store is never reached but through these methods, which add the tenant.
+A subclass holds functions of one namespace, each marked with `access.needs`. The caller is the only
+source of tenant and author; the store is never reached but through these methods, which add the
+tenant.
 """
 
 import datetime as dt
@@ -20,8 +22,27 @@ _COLUMNS = {
     **{table: tuple(columns) for table, columns in TABLES.items()},
     # no salary: only hr.get_salary and the sums over teams read that column
     "employees": tuple(name for name in TABLES["employees"] if name != "salary"),
-    "deals": ("deal_id", "title", "customer_id", "customer", "owner", "stage", "amount", "close_on"),
-    "tasks": ("task_id", "title", "owner", "team", "customer_id", "customer", "priority", "status", "due_on"),
+    "deals": (
+        "deal_id",
+        "title",
+        "customer_id",
+        "customer",
+        "owner",
+        "stage",
+        "amount",
+        "close_on",
+    ),
+    "tasks": (
+        "task_id",
+        "title",
+        "owner",
+        "team",
+        "customer_id",
+        "customer",
+        "priority",
+        "status",
+        "due_on",
+    ),
 }
 """What a row of each table shows."""
 
@@ -31,7 +52,9 @@ class Service:
 
     namespace = ""
 
-    def __init__(self, store: CrmStore, caller: Caller, cursors: Cursors, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, store: CrmStore, caller: Caller, cursors: Cursors, clock: Callable[[], float]
+    ) -> None:
         self.store = store
         self.caller = caller
         self.cursors = cursors
@@ -52,7 +75,9 @@ class Service:
     def find(self, table: str, key: str, hint: str = "") -> dict:
         """The caller's tenant's row with this key. Raises `NotFound`."""
         columns = _COLUMNS[table]
-        row = self.store.get(self.caller.tenant, _SOURCES.get(table, table), {f"{columns[0]} = ?": key}, columns)
+        row = self.store.get(
+            self.caller.tenant, _SOURCES.get(table, table), {f"{columns[0]} = ?": key}, columns
+        )
         if row is None:
             raise NotFound(table.removesuffix("s"), key, hint)
         return row
@@ -60,12 +85,16 @@ class Service:
     def has(self, table: str, key: str) -> bool:
         """Whether the caller's tenant has a row with this key."""
         column = _COLUMNS[table][0]
-        return self.store.get(self.caller.tenant, table, {f"{column} = ?": key}, [column]) is not None
+        return (
+            self.store.get(self.caller.tenant, table, {f"{column} = ?": key}, [column]) is not None
+        )
 
     def employee(self, username: str) -> str:
         """The user name, if somebody of the tenant has it. Raises `NotFound`."""
         if not self.has("employees", username):
-            raise NotFound("employee", username, "Owners are user names, as tasks and deals show them.")
+            raise NotFound(
+                "employee", username, "Owners are user names, as tasks and deals show them."
+            )
         return username
 
     def customer(self, customer_id: str) -> str:
@@ -86,7 +115,8 @@ class Service:
     ) -> dict:
         """A page of rows of `table`. Conditions whose value is None are left out.
 
-        A cursor is good only for the same caller, table, conditions and order; else raises `BadValue`.
+        A cursor is good only for the same caller, table, conditions and order; else raises
+        `BadValue`.
         """
         where = _given(where)
         columns = _COLUMNS[table]
@@ -115,20 +145,30 @@ class Service:
         )
         following = None
         if len(rows) > limit:
-            following = self.cursors.sign(tuple(str(rows[limit - 1][name]) for name in order), binding=binding)
+            following = self.cursors.sign(
+                tuple(str(rows[limit - 1][name]) for name in order), binding=binding
+            )
         page = {"items": rows[:limit], "total": total, "next_cursor": following}
         return {**page, "note": lowered} if lowered else page
 
-    def summary(self, source: str, where: Where, by: str, measures: Mapping[str, str]) -> list[dict]:
-        """`CrmStore.summary` of the caller's tenant. Conditions whose value is None are left out."""
+    def summary(
+        self, source: str, where: Where, by: str, measures: Mapping[str, str]
+    ) -> list[dict]:
+        """`CrmStore.summary` of the caller's tenant. Conditions whose value is None are left
+        out.
+        """
         return self.store.summary(self.caller.tenant, source, _given(where), by, measures)
 
     def insert(self, table: str, row: Mapping[str, object]) -> dict:
         """Adds a row to the caller's tenant, and gives it as it is read."""
         return self.find(table, self.store.insert(self.caller.tenant, table, row))
 
-    def change(self, table: str, key: str, changes: Mapping[str, object], where: Where | None = None) -> bool:
-        """Changes one row of the caller's tenant if it is there and `where` still holds; tells whether it did."""
+    def change(
+        self, table: str, key: str, changes: Mapping[str, object], where: Where | None = None
+    ) -> bool:
+        """Changes one row of the caller's tenant if it is there and `where` still holds; tells
+        whether it did.
+        """
         where = {f"{_COLUMNS[table][0]} = ?": key, **(where or {})}
         return bool(self.store.update(self.caller.tenant, table, where, changes))
 

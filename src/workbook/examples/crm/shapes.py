@@ -1,7 +1,7 @@
 """What the functions take and return, as types: stubs for the model are made from these.
 
-Dates and amounts are `date` and `Decimal` here; the border to the model's code turns them into ISO 8601 text and
-numbers.
+Dates and amounts are `date` and `Decimal` here; the border to the model's code turns them into ISO
+8601 text and numbers.
 """
 
 import datetime as dt
@@ -37,7 +37,9 @@ ReportKind = Literal[REPORT_KINDS]
 
 
 def to_day(value: object) -> object:
-    """An ISO 8601 date as its `date`; other values as they are. Raises `ValueError` for text that is no date."""
+    """An ISO 8601 date as its `date`; other values as they are. Raises `ValueError` for text that
+    is no date.
+    """
     if not isinstance(value, str):
         return value
     try:
@@ -51,9 +53,14 @@ Day = Annotated[dt.date, BeforeValidator(to_day)]
 
 Limit = Annotated[Whole, Field(description=f"Rows per page, 1 to {MAX_LIMIT}.")]
 Cursor = Annotated[
-    str | None, WithJsonSchema({"type": "string", "description": "next_cursor of the page before, same filters."})
+    str | None,
+    WithJsonSchema(
+        {"type": "string", "description": "next_cursor of the page before, same filters."}
+    ),
 ]
-Search = Annotated[str | None, Field(description="Only where this text occurs; case and accents do not matter.")]
+Search = Annotated[
+    str | None, Field(description="Only where this text occurs; case and accents do not matter.")
+]
 
 
 class Page(TypedDict):
@@ -202,7 +209,9 @@ class ReportPage(Page):
 
 
 class ReportRow(TypedDict):
-    """One group of a report: how many rows it has, and the total where the report adds something up."""
+    """One group of a report: how many rows it has, and the total where the report adds something
+    up.
+    """
 
     group: str
     count: int

@@ -1,7 +1,8 @@
-"""The tables in DuckDB, and the only place where SQL is put together. Every read and write names its tenant.
+"""The tables in DuckDB, and the only place where SQL is put together. Every read and write names
+its tenant.
 
-Values are always bound parameters. Statements are made of names from `schema` and of conditions that the service layer
-has written, never of a caller's text.
+Values are always bound parameters. Statements are made of names from `schema` and of conditions
+that the service layer has written, never of a caller's text.
 """
 
 import threading
@@ -16,16 +17,19 @@ from .generate import SEED, VOLUMES, Volume, generate
 from .schema import NULLABLE, PREFIXES, TABLES, VIEWS
 
 Where = Mapping[str, object]
-"""Conditions that must all hold: SQL with one `?` each, and its value. `{"owner = ?": "mai.tran"}`"""
+"""Conditions that must all hold: SQL with one `?` each, and its value. `{"owner = ?":
+"mai.tran"}`
+"""
 
 _TYPES = {name: kind for columns in TABLES.values() for name, kind in columns.items()}
 
 
 class CrmStore:
-    """The data of all tenants, in memory. Reads may run at once in any number of threads; writes take turns.
+    """The data of all tenants, in memory. Reads may run at once in any number of threads; writes
+    take turns.
 
-    `CrmStore(rows)` loads, for each table, dicts with `tenant` and the table's columns; `CrmStore.open()` loads the
-    generated company.
+    `CrmStore(rows)` loads, for each table, dicts with `tenant` and the table's columns;
+    `CrmStore.open()` loads the generated company.
     """
 
     def __init__(self, rows: Mapping[str, Sequence[Mapping]]) -> None:
@@ -66,7 +70,8 @@ class CrmStore:
         after: Sequence | None = None,
         limit: int,
     ) -> tuple[int, list[dict]]:
-        """How many rows match, and at most `limit` of them in `order`, from behind the row with the sort key `after`.
+        """How many rows match, and at most `limit` of them in `order`, from behind the row with the
+        sort key `after`.
 
         `order` ends with the key, so that no two rows are equal. Count and rows are of one moment.
         """
@@ -80,7 +85,9 @@ class CrmStore:
         sql = f"SELECT {', '.join(columns)} FROM {source} WHERE {rule}{position} ORDER BY {sort} LIMIT ?"
         with self._cursor() as cursor:
             cursor.begin()  # DuckDB reads a transaction's statements from one snapshot
-            total = cursor.execute(f"SELECT COUNT(*) FROM {source} WHERE {rule}", values).fetchone()[0]
+            total = cursor.execute(
+                f"SELECT COUNT(*) FROM {source} WHERE {rule}", values
+            ).fetchone()[0]
             rows = _dicts(cursor.execute(sql, [*values, *map(_bound, after or ()), limit]))
             cursor.commit()
         return total, rows
@@ -89,15 +96,23 @@ class CrmStore:
         """The first row that matches, or None."""
         rule, values = _where(tenant, where)
         with self._cursor() as cursor:
-            cursor.execute(f"SELECT {', '.join(columns)} FROM {source} WHERE {rule} LIMIT 1", values)
+            cursor.execute(
+                f"SELECT {', '.join(columns)} FROM {source} WHERE {rule} LIMIT 1", values
+            )
             return next(iter(_dicts(cursor)), None)
 
-    def summary(self, tenant: str, source: str, where: Where, by: str, measures: Mapping[str, str]) -> list[dict]:
-        """A row for each value of the column `by`, in its order: that value, and the SQL aggregates in `measures`."""
+    def summary(
+        self, tenant: str, source: str, where: Where, by: str, measures: Mapping[str, str]
+    ) -> list[dict]:
+        """A row for each value of the column `by`, in its order: that value, and the SQL aggregates
+        in `measures`.
+        """
         rule, values = _where(tenant, where)
         selected = ", ".join([by, *(f"{sql} AS {name}" for name, sql in measures.items())])
         with self._cursor() as cursor:
-            cursor.execute(f"SELECT {selected} FROM {source} WHERE {rule} GROUP BY {by} ORDER BY {by}", values)
+            cursor.execute(
+                f"SELECT {selected} FROM {source} WHERE {rule} GROUP BY {by} ORDER BY {by}", values
+            )
             return _dicts(cursor)
 
     def insert(self, tenant: str, table: str, row: Mapping[str, object]) -> str:
@@ -113,11 +128,15 @@ class CrmStore:
         return new
 
     def update(self, tenant: str, table: str, where: Where, changes: Mapping[str, object]) -> int:
-        """Sets the columns in `changes` in the rows that match at that moment, and returns how many there were."""
+        """Sets the columns in `changes` in the rows that match at that moment, and returns how many
+        there were.
+        """
         rule, values = _where(tenant, where)
         sets = ", ".join(f"{name} = ?" for name in changes)
         with self._write, self._cursor() as cursor:
-            cursor.execute(f"UPDATE {table} SET {sets} WHERE {rule}", [*map(_bound, changes.values()), *values])
+            cursor.execute(
+                f"UPDATE {table} SET {sets} WHERE {rule}", [*map(_bound, changes.values()), *values]
+            )
             return cursor.fetchone()[0]
 
     def delete(self, tenant: str, table: str, where: Where) -> int:
@@ -127,18 +146,24 @@ class CrmStore:
             return cursor.execute(f"DELETE FROM {table} WHERE {rule}", values).fetchone()[0]
 
     def dump(self, table: str, tenant: str) -> list[dict]:
-        """All that a tenant has in a table, salaries too, in order of the key: for the host and for tests."""
+        """All that a tenant has in a table, salaries too, in order of the key: for the host and for
+        tests.
+        """
         columns = tuple(TABLES[table])
         return self.page(tenant, table, {}, columns, order=columns[:1], limit=2**62)[1]
 
     def _create(self, table: str, types: Mapping[str, str], rows: Sequence[Mapping]) -> None:
         key = tuple(types)[1]
         columns = (f"{c} {t}{'' if c in NULLABLE else ' NOT NULL'}" for c, t in types.items())
-        self._db.execute(f"CREATE TABLE {table} ({', '.join(columns)}, PRIMARY KEY (tenant, {key}))")
+        self._db.execute(
+            f"CREATE TABLE {table} ({', '.join(columns)}, PRIMARY KEY (tenant, {key}))"
+        )
         if rows:
             # a list bound per column: a statement per row takes forty times as long
             lists = ", ".join(f"unnest(CAST(? AS {kind}[]))" for kind in types.values())
-            self._db.execute(f"INSERT INTO {table} SELECT {lists}", [[row[c] for row in rows] for c in types])
+            self._db.execute(
+                f"INSERT INTO {table} SELECT {lists}", [[row[c] for row in rows] for c in types]
+            )
         if table in PREFIXES:
             for number, tenant in enumerate(self.tenants, 1):
                 own = [int(row[key].rpartition("_")[2]) for row in rows if row["tenant"] == tenant]

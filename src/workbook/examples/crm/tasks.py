@@ -8,7 +8,20 @@ from . import values
 from .access import BadValue, NotFound, needs
 from .schema import PREFIXES, PRIORITIES, TASK_STATUSES, TEAMS
 from .service import Service
-from .shapes import Cursor, Day, Limit, Note, NotePage, OwnerTasks, Priority, Search, Task, TaskPage, TaskStatus, Team
+from .shapes import (
+    Cursor,
+    Day,
+    Limit,
+    Note,
+    NotePage,
+    OwnerTasks,
+    Priority,
+    Search,
+    Task,
+    TaskPage,
+    TaskStatus,
+    Team,
+)
 
 _HINT = "crm.list_tasks gives the ids."
 
@@ -23,15 +36,23 @@ class Tasks(Service):
     def list_tasks(
         self,
         status: TaskStatus | None = None,
-        team: Annotated[Team | None, Field(description="Only tasks whose owner is in this team.")] = None,
+        team: Annotated[
+            Team | None, Field(description="Only tasks whose owner is in this team.")
+        ] = None,
         owner: Annotated[str | None, Field(description="Only tasks of this user.")] = None,
-        overdue: Annotated[bool, Field(description="Only open tasks that were due before today.")] = False,
-        due_before: Annotated[Day | None, Field(description="Only tasks due before this date.")] = None,
+        overdue: Annotated[
+            bool, Field(description="Only open tasks that were due before today.")
+        ] = False,
+        due_before: Annotated[
+            Day | None, Field(description="Only tasks due before this date.")
+        ] = None,
         customer_id: str | None = None,
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> TaskPage:
-        """Lists tasks, the earliest due first. Filters narrow each other; total counts all that match."""
+        """Lists tasks, the earliest due first. Filters narrow each other; total counts all that
+        match.
+        """
         due_before = values.day("due_before", due_before)
         where = {
             "status = ?": values.choice("status", status, TASK_STATUSES),
@@ -92,7 +113,9 @@ class Tasks(Service):
         self,
         status: TaskStatus | None = None,
         team: Team | None = None,
-        overdue: Annotated[bool, Field(description="Only open tasks that were due before today.")] = False,
+        overdue: Annotated[
+            bool, Field(description="Only open tasks that were due before today.")
+        ] = False,
     ) -> list[OwnerTasks]:
         """Counts tasks for each owner who has any that match. Says how many, not which."""
         where = {
@@ -105,7 +128,9 @@ class Tasks(Service):
     @needs("crm:read", "crm:write")
     def add_note(
         self,
-        about: Annotated[str, Field(description="Id of the task, deal or customer that the note is about.")],
+        about: Annotated[
+            str, Field(description="Id of the task, deal or customer that the note is about.")
+        ],
         text: Annotated[str, Field(description="Up to 2,000 characters.")],
     ) -> Note:
         """Adds a note to a task, a deal or a customer. Its author is the caller."""
@@ -120,7 +145,9 @@ class Tasks(Service):
     @needs("crm:read")
     def list_notes(
         self,
-        about: Annotated[str | None, Field(description="Only notes about this task, deal or customer (an id).")] = None,
+        about: Annotated[
+            str | None, Field(description="Only notes about this task, deal or customer (an id).")
+        ] = None,
         author: Annotated[str | None, Field(description="Only notes by this user.")] = None,
         search: Search = None,
         limit: Limit = 50,
@@ -132,7 +159,9 @@ class Tasks(Service):
             "author = ?": author,
             **values.containing("text", search),
         }
-        return self.listing("notes", where, order=["created_at"], descending=True, limit=limit, cursor=cursor)
+        return self.listing(
+            "notes", where, order=["created_at"], descending=True, limit=limit, cursor=cursor
+        )
 
     def _subject(self, key: str) -> str:
         """The id, if the tenant has a task, deal or customer with it. Raises `NotFound`."""

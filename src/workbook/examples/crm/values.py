@@ -22,7 +22,9 @@ def optional(check: Callable[[Given], Checked], value: Given | None) -> Checked 
 
 
 def containing(column: str, text: str | None) -> dict[str, object]:
-    """The condition that `text` occurs in `column`: as plain text, in which % and * are only themselves."""
+    """The condition that `text` occurs in `column`: as plain text, in which % and * are only
+    themselves.
+    """
     return {f"contains(strip_accents(lower({column})), strip_accents(lower(?)))": text}
 
 
@@ -54,7 +56,9 @@ def amount(name: str, value: float | None) -> Decimal | None:
 
 
 def text(name: str, value: str, most: int = MAX_TEXT) -> str:
-    """Text to be stored, without blanks around it. Raises `BadValue` if it is empty or over `most` characters."""
+    """Text to be stored, without blanks around it. Raises `BadValue` if it is empty or over `most`
+    characters.
+    """
     value = value.strip()
     if not 1 <= len(value) <= most:
         raise BadValue(f"{name} has 1 to {most:,} characters, not {len(value):,}.")

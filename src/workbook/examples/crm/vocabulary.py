@@ -1,7 +1,7 @@
 """Names and sentences for the generated company. All are invented, or too common to be anybody's.
 
-A name is written as the person writes it; behind `|` stands its spelling in a user name where that is not the same
-letters without accents.
+A name is written as the person writes it; behind `|` stands its spelling in a user name where that
+is not the same letters without accents.
 """
 
 GIVEN = {
@@ -26,27 +26,32 @@ COUNTRIES = {
     "Japanese": ("Japan",),
 }
 COMPANIES = {
-    "Vietnamese": (
-        "Công ty TNHH {}",
-        "Công ty Cổ phần {}",
-        "Vận tải {}",
-        "Nội thất {}",
-    ),
+    "Vietnamese": ("Công ty TNHH {}", "Công ty Cổ phần {}", "Vận tải {}", "Nội thất {}"),
     "English": ("{} Logistics", "{} Foods Ltd", "{} & Partners", "{} Clinics", "{} Software"),
     "German": ("{} GmbH", "{} Maschinenbau AG", "Bäckerei {}", "{} & Söhne KG"),
     "Spanish": ("Grupo {}", "{} Hermanos S.A.", "Transportes {}", "Bodegas {}"),
     "Japanese": ("株式会社{}", "{}商事", "{}製作所", "有限会社{}"),
 }
 WORDS = {
-    "Vietnamese": "Hoa Sen,Sao Mai,Bình Minh,Thiên Long,Đại Dương,Phương Nam,Tân Việt,An Phú".split(","),
-    "English": "Blue Harbour,Northgate,Copperfield,Silver Birch,Redwood,Kingfisher,Longmeadow,Oakham".split(","),
+    "Vietnamese": "Hoa Sen,Sao Mai,Bình Minh,Thiên Long,Đại Dương,Phương Nam,Tân Việt,An Phú".split(
+        ","
+    ),
+    "English": "Blue Harbour,Northgate,Copperfield,Silver Birch,Redwood,Kingfisher,Longmeadow,Oakham".split(
+        ","
+    ),
     "German": "Bergmann,Hölzel,Nordlicht,Steinbach,Lindner,Grünewald,Rheintal,Zöllner".split(","),
-    "Spanish": "Aurora,Sierra Alta,Peñalara,Mediterráneo,Los Olivos,El Roble,Montaña,Río Claro".split(","),
+    "Spanish": "Aurora,Sierra Alta,Peñalara,Mediterráneo,Los Olivos,El Roble,Montaña,Río Claro".split(
+        ","
+    ),
     "Japanese": "青葉,桜井,富士見,若松,東雲,白川,緑丘,朝日".split(","),
 }
 PLACES = {
-    "Vietnamese": "Đà Nẵng,Huế,Hải Phòng,Cần Thơ,Đà Lạt,Vinh,Nha Trang,Quy Nhơn,Bắc Ninh,Biên Hòa".split(","),
-    "English": "Bristol,Cork,Leeds,Perth,Galway,York,Norwich,Hobart,Exeter,Dundee,Bath,Derby".split(","),
+    "Vietnamese": "Đà Nẵng,Huế,Hải Phòng,Cần Thơ,Đà Lạt,Vinh,Nha Trang,Quy Nhơn,Bắc Ninh,Biên Hòa".split(
+        ","
+    ),
+    "English": "Bristol,Cork,Leeds,Perth,Galway,York,Norwich,Hobart,Exeter,Dundee,Bath,Derby".split(
+        ","
+    ),
     "German": "Köln,Graz,Zürich,Lübeck,Würzburg,Basel,Tübingen,Jena,Linz".split(","),
     "Spanish": "Málaga,Mérida,Córdoba,Valparaíso,León,Gijón,Puebla,Cádiz".split(","),
     "Japanese": "大阪,名古屋,札幌,福岡,仙台,広島,京都,金沢".split(","),
@@ -64,8 +69,17 @@ TITLES = {
 """The title of each team's head, of those who lead a group, and of the others."""
 
 TASKS = {
-    "sales": ("Call about the renewal", "Send the revised offer", "Ask for the signed contract", "Book a demo"),
-    "support": ("Reply to the open complaint", "Check the replacement's delivery", "Close the ticket"),
+    "sales": (
+        "Call about the renewal",
+        "Send the revised offer",
+        "Ask for the signed contract",
+        "Book a demo",
+    ),
+    "support": (
+        "Reply to the open complaint",
+        "Check the replacement's delivery",
+        "Close the ticket",
+    ),
     "success": ("Prepare the quarterly review", "Send the onboarding plan", "Ask for a reference"),
     "marketing": ("Invite to the spring event", "Send the case study", "Update the mailing list"),
     "finance": ("Chase the unpaid invoice", "Confirm the billing address", "Send the tax form"),

@@ -1,8 +1,9 @@
-"""What people call the things that the real functions do: search words, by path, which no model is ever shown.
+"""What people call the things that the real functions do: search words, by path, which no model is
+ever shown.
 
-A docstring says what a function does in the service's own words ("overdue", "approval"). These are the words of
-those who ask for it: other names of the object, other verbs, what they want to know. A change here changes no
-definition and no stub, and so costs no tokens.
+A docstring says what a function does in the service's own words ("overdue", "approval"). These are
+the words of those who ask for it: other names of the object, other verbs, what they want to know. A
+change here changes no definition and no stub, and so costs no tokens.
 """
 
 WORDS = {

@@ -1,16 +1,18 @@
 """The shop's HTTP API over its orders: a small ASGI application, called without a port.
 
-- `GET /orders` with `status`, `region`, `min_amount`, `max_amount`, `placed_after`, `placed_before`, `fields`
-  (names, with commas), `limit` (100 unless said, 1,000 at most) and `cursor` answers `{"data": […], "next": …}`,
-  newest first; `next` is null exactly when nothing remains.
+- `GET /orders` with `status`, `region`, `min_amount`, `max_amount`, `placed_after`,
+  `placed_before`, `fields` (names, with commas), `limit` (100 unless said, 1,000 at most) and
+  `cursor` answers `{"data": […], "next": …}`, newest first; `next` is null exactly when nothing
+  remains.
 - `GET /orders/{id}` (with `fields`) answers the order, or 404.
 
 What is wrong with a request is said in one line: status 400 and `{"error": "…"}`.
 
-The API's cursor is readable and unsigned, as those of most APIs are: base64 of JSON. It protects nothing, and need
-not, since whoever calls may read every order; notebook 03 edits one. The tools' cursors are another thing, and signed.
-`app.state.paging` may be switched between "keyset" and "offset" at any time: cursors of either kind are always
-accepted, and go on as the kind that is in force, so that a caller half-way through a listing notices nothing.
+The API's cursor is readable and unsigned, as those of most APIs are: base64 of JSON. It protects
+nothing, and need not, since whoever calls may read every order; notebook 03 edits one. The tools'
+cursors are another thing, and signed. `app.state.paging` may be switched between "keyset" and
+"offset" at any time: cursors of either kind are always accepted, and go on as the kind that is in
+force, so that a caller half-way through a listing notices nothing.
 """
 
 import base64
@@ -33,7 +35,12 @@ __all__ = ["DEFAULT_LIMIT", "MAX_LIMIT", "PAGING", "OrdersAPIError", "OrdersClie
 
 PAGING = ("keyset", "offset")
 DEFAULT_LIMIT, MAX_LIMIT = 100, 1_000
-_RANGES = {"min_amount": Decimal, "max_amount": Decimal, "placed_after": datetime, "placed_before": datetime}
+_RANGES = {
+    "min_amount": Decimal,
+    "max_amount": Decimal,
+    "placed_after": datetime,
+    "placed_before": datetime,
+}
 _PARAMETERS = ("status", "region", *_RANGES, "fields", "limit", "cursor")
 
 
@@ -53,7 +60,9 @@ def create_app(store: OrderStore, paging: str = "keyset") -> Starlette:
 def _list_orders(request: Request) -> Response:
     try:
         query = _query(request, _PARAMETERS)
-        ranges = {name: _parse(kind, query[name], name) for name, kind in _RANGES.items() if name in query}
+        ranges = {
+            name: _parse(kind, query[name], name) for name, kind in _RANGES.items() if name in query
+        }
         wanted = OrderFilter(status=query.get("status"), region=query.get("region"), **ranges)
         limit, fields = _limit(query.get("limit")), _fields(query.get("fields"))
         start = _decode(query["cursor"]) if "cursor" in query else None
@@ -63,7 +72,9 @@ def _list_orders(request: Request) -> Response:
     if start is None and not keyset:
         start = 0
     store: OrderStore = request.app.state.store
-    columns = list(dict.fromkeys([*fields, "placed_at", "order_id"]))  # the sort key makes the next cursor
+    columns = list(
+        dict.fromkeys([*fields, "placed_at", "order_id"])
+    )  # the sort key makes the next cursor
     # one row more than asked for tells whether anything remains
     if isinstance(start, int):
         rows = store.offset_page(wanted, offset=start, limit=limit + 1, columns=columns)
@@ -72,7 +83,13 @@ def _list_orders(request: Request) -> Response:
     following = None
     if len(rows) > limit:
         last: Key = (rows[limit - 1]["placed_at"], rows[limit - 1]["order_id"])
-        following = last if keyset else start + limit if isinstance(start, int) else store.position(wanted, last)
+        following = (
+            last
+            if keyset
+            else start + limit
+            if isinstance(start, int)
+            else store.position(wanted, last)
+        )
     data = [{name: row[name] for name in fields} for row in rows[:limit]]
     return _json({"data": data, "next": None if following is None else _encode(following)})
 
@@ -109,7 +126,9 @@ def _parse(kind: type, text: str, name: str) -> Decimal | datetime:
         time = datetime.fromisoformat(text.replace(" ", "+") if re.search(r"T.* ", text) else text)
         return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
     except (ValueError, OverflowError):
-        raise ValueError(f"{name} is a date or time in ISO 8601 such as 2026-06-30 or 2026-06-30T12:00:00Z") from None
+        raise ValueError(
+            f"{name} is a date or time in ISO 8601 such as 2026-06-30 or 2026-06-30T12:00:00Z"
+        ) from None
 
 
 def _limit(text: str | None) -> int:
@@ -128,13 +147,19 @@ def _fields(text: str | None) -> list[str]:
 
 
 def _encode(position: Key | int) -> str:
-    content = {"offset": position} if isinstance(position, int) else {"after": [position[0].isoformat(), position[1]]}
+    content = (
+        {"offset": position}
+        if isinstance(position, int)
+        else {"after": [position[0].isoformat(), position[1]]}
+    )
     return base64.urlsafe_b64encode(json.dumps(content).encode()).decode().rstrip("=")
 
 
 def _decode(cursor: str) -> Key | int:
     try:
-        content = json.loads(base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True))
+        content = json.loads(
+            base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
+        )
         match content:
             case {"offset": int(offset)} if type(offset) is int and 0 <= offset < 2**53:
                 return offset
@@ -143,7 +168,10 @@ def _decode(cursor: str) -> Key | int:
                 time = datetime.fromisoformat(placed_at)
                 if time.tzinfo is None:
                     return time, order_id
-    except (ValueError, RecursionError):  # base64's, JSON's, Unicode's and the dates' errors are all ValueErrors
+    except (
+        ValueError,
+        RecursionError,
+    ):  # base64's, JSON's, Unicode's and the dates' errors are all ValueErrors
         pass
     raise ValueError("cursor is not one of this API's: start again without it")
 

@@ -18,10 +18,12 @@ class OrdersAPIError(Exception):
 
 
 class OrdersClient:
-    """Calls an ASGI application (`api.create_app`) in this process, without a port, from ordinary code.
+    """Calls an ASGI application (`api.create_app`) in this process, without a port, from ordinary
+    code.
 
-    `requests` and `bytes_received` (of response bodies) count what was asked and what came back. It works inside
-    Jupyter too, where a loop is running already: the application runs in a loop of its own, in a thread.
+    `requests` and `bytes_received` (of response bodies) count what was asked and what came back. It
+    works inside Jupyter too, where a loop is running already: the application runs in a loop of its
+    own, in a thread.
     """
 
     def __init__(self, app) -> None:
@@ -29,9 +31,13 @@ class OrdersClient:
         self.bytes_received = 0
         self._count = threading.Lock()
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._run, daemon=True)  # daemon: a forgotten client delays no exit
+        self._thread = threading.Thread(
+            target=self._run, daemon=True
+        )  # daemon: a forgotten client delays no exit
         self._thread.start()
-        self._http = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://orders.example")
+        self._http = httpx2.AsyncClient(
+            transport=httpx2.ASGITransport(app), base_url="http://orders.example"
+        )
 
     def __enter__(self) -> "OrdersClient":
         return self
@@ -51,7 +57,8 @@ class OrdersClient:
         self.requests = self.bytes_received = 0
 
     def orders(self, **parameters: object) -> dict:
-        """One page, `{"data": […], "next": …}`, for the parameters of `GET /orders`; None stands for "not given".
+        """One page, `{"data": […], "next": …}`, for the parameters of `GET /orders`; None stands
+        for "not given".
 
         `fields` may be a list; dates and datetimes are sent in ISO 8601. Raises `OrdersAPIError`.
         """

@@ -1,4 +1,6 @@
-"""The classic orders, of which most tutorials on tool results use a version, and a few made on the spot."""
+"""The classic orders, of which most tutorials on tool results use a version, and a few made on the
+spot.
+"""
 
 import random
 from datetime import datetime, timedelta
@@ -8,10 +10,12 @@ from workbook.examples.orders.store import REGIONS, STATUSES, OrderStore
 
 
 def classic_orders(n: int = 10_000) -> list[dict]:
-    """The classic data set: the same `n` orders every time, each with a payload of 400 times one letter.
+    """The classic data set: the same `n` orders every time, each with a payload of 400 times one
+    letter.
 
-    10,000 of them are 5,444,677 characters with `json.dumps`' own separators and 1,012,478 tokens (o200k_base);
-    as compact JSON, 5,324,678 characters and 892,479 tokens. Amounts are floats, as in a first draft.
+    10,000 of them are 5,444,677 characters with `json.dumps`' own separators and 1,012,478 tokens
+    (o200k_base); as compact JSON, 5,324,678 characters and 892,479 tokens. Amounts are floats, as
+    in a first draft.
     """
     rng = random.Random(1)
     orders = []
@@ -36,7 +40,8 @@ def classic_orders(n: int = 10_000) -> list[dict]:
 def plain_order(number: int, **changes: object) -> dict:
     """One small order for a store, made without chance; `changes` replace its fields.
 
-    Order 1 was placed at midnight, 1 July 2026, after all of the real account's, and each next one a minute later.
+    Order 1 was placed at midnight, 1 July 2026, after all of the real account's, and each next one
+    a minute later.
     """
     order = {
         "order_id": f"ord_{number:06d}",
@@ -54,7 +59,8 @@ def plain_order(number: int, **changes: object) -> dict:
 
 
 def million_orders(n: int = 1_000_000) -> OrderStore:
-    """A larger account, made inside DuckDB in a few seconds: `n` orders with small payloads, the same every time.
+    """A larger account, made inside DuckDB in a few seconds: `n` orders with small payloads, the
+    same every time.
 
     About four orders share each minute, and about a quarter are refunded.
     """

@@ -15,9 +15,10 @@ _MOST = Decimal("100000000.00")  # one cent more than the column DECIMAL(10,2) h
 class OrderFilter:
     """Which orders are wanted; None means any.
 
-    Bounds on the amount are inclusive, and an order whose amount is unknown meets none. `placed_after` means on or
-    after, `placed_before` strictly before, so that two adjoining ranges share no order. Values are brought to one
-    form (bounds in cents, times as naive datetimes in UTC), so that filters that mean the same are equal.
+    Bounds on the amount are inclusive, and an order whose amount is unknown meets none.
+    `placed_after` means on or after, `placed_before` strictly before, so that two adjoining ranges
+    share no order. Values are brought to one form (bounds in cents, times as naive datetimes in
+    UTC), so that filters that mean the same are equal.
 
     Raises `ValueError` for a status, region, amount or time that cannot be.
     """
@@ -60,7 +61,9 @@ class OrderFilter:
 
 
 def to_amount(value: Decimal | int | float) -> Decimal:
-    """`value` in cents, exactly. Raises `ValueError` for a fraction of a cent or more than DECIMAL(10,2) holds."""
+    """`value` in cents, exactly. Raises `ValueError` for a fraction of a cent or more than
+    DECIMAL(10,2) holds.
+    """
     amount = _finite(value)
     if abs(amount) >= _MOST or amount != amount.quantize(_CENT, ROUND_FLOOR):
         raise ValueError(f"an amount has two decimals and eight digits before them, not {value!r}")
@@ -71,7 +74,9 @@ def _finite(value: Decimal | int | float) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, Decimal | int | float):
         raise ValueError(f"an amount is a number, not {value!r}")
     try:
-        amount = Decimal(str(value))  # through text: a float's own digits (10.1), not its binary expansion
+        amount = Decimal(
+            str(value)
+        )  # through text: a float's own digits (10.1), not its binary expansion
     except (InvalidOperation, ValueError):
         raise ValueError("an amount has at most a few thousand digits") from None
     if not amount.is_finite():

@@ -1,11 +1,12 @@
-"""What a model's code may call in front of the order system: all rows at once, since they go to code, not to a model.
+"""What a model's code may call in front of the order system: all rows at once, since they go to
+code, not to a model.
 
     functions = order_functions(OrderStore.open())
     functions["orders.rows"](fields=["region", "status"])       # 10,000 rows
     Tool(functions["orders.refund_rates"]).call({"by": "region"})  # the same kind of function is a tool, too
 
-They are plain typed functions: a sandbox can offer them under their names, and each can be made a tool. As with the
-tools, secrets are redacted, and e-mail and postal addresses are never handed out.
+They are plain typed functions: a sandbox can offer them under their names, and each can be made a
+tool. As with the tools, secrets are redacted, and e-mail and postal addresses are never handed out.
 """
 
 from collections import Counter
@@ -71,8 +72,12 @@ Before = Annotated[Moment | None, Field(description="Only orders placed before t
 Fields = Annotated[list[Literal[FIELDS]], Field(description="Fields of each row.", min_length=1)]
 
 
-def order_functions(store: OrderStore, *, most: int = MOST_ROWS) -> dict[str, Callable[..., object]]:
-    """The functions by path ("orders.rows"). `most` is the number of rows over which `orders.rows` refuses."""
+def order_functions(
+    store: OrderStore, *, most: int = MOST_ROWS
+) -> dict[str, Callable[..., object]]:
+    """The functions by path ("orders.rows"). `most` is the number of rows over which `orders.rows`
+    refuses.
+    """
 
     def rows(
         fields: Fields,
@@ -117,14 +122,25 @@ def order_functions(store: OrderStore, *, most: int = MOST_ROWS) -> dict[str, Ca
         """Refund rate (refunded orders ÷ all orders) by group, the highest first."""
         limit, note = clamp("limit", limit, 1, MOST_GROUPS)
         orders: dict[str, Counter] = {}
-        for row in store.aggregate(by=[by, "status"]):  # one statement: both counts are of one moment
+        for row in store.aggregate(
+            by=[by, "status"]
+        ):  # one statement: both counts are of one moment
             orders.setdefault(str(row[by]), Counter())[row["status"]] = row["n"]
-        rates = [_rate(group, counts.total(), counts["refunded"]) for group, counts in orders.items()]
+        rates = [
+            _rate(group, counts.total(), counts["refunded"]) for group, counts in orders.items()
+        ]
         rates.sort(key=lambda row: row["rate"], reverse=True)
         shown = rates[:limit]
-        return {"total_groups": len(rates), "shown": len(shown), "items": shown, **({"note": note} if note else {})}
+        return {
+            "total_groups": len(rates),
+            "shown": len(shown),
+            "items": shown,
+            **({"note": note} if note else {}),
+        }
 
-    return {f"orders.{function.__name__}": function for function in (rows, count, payload, refund_rates)}
+    return {
+        f"orders.{function.__name__}": function for function in (rows, count, payload, refund_rates)
+    }
 
 
 class NoSuchOrder(ToolError, LookupError):
@@ -139,8 +155,16 @@ def _filter(status, region, min_amount, placed_after, placed_before) -> OrderFil
 
 def _safe(row: dict) -> dict:
     """The row with secrets and control characters out of its texts."""
-    return {name: clean(redact(value)) if isinstance(value, str) else value for name, value in row.items()}
+    return {
+        name: clean(redact(value)) if isinstance(value, str) else value
+        for name, value in row.items()
+    }
 
 
 def _rate(group: str, orders: int, refunded: int) -> RefundRate:
-    return {"group": group, "orders": orders, "refunded": refunded, "rate": round(refunded / orders, 4)}
+    return {
+        "group": group,
+        "orders": orders,
+        "refunded": refunded,
+        "rate": round(refunded / orders, 4),
+    }

@@ -1,8 +1,8 @@
 """Makes the real account: 10,000 invented orders, the same from the same seed.
 
-`python -m workbook.examples.orders.generate` writes `data/orders.parquet` anew and prints its sha256. Names and
-addresses come from Faker, which is needed only here, and another release of Faker makes other names; everything else
-reads the committed file.
+`python -m workbook.examples.orders.generate` writes `data/orders.parquet` anew and prints its
+sha256. Names and addresses come from Faker, which is needed only here, and another release of Faker
+makes other names; everything else reads the committed file.
 """
 
 import hashlib
@@ -30,22 +30,43 @@ FIRST_DAY, DAYS = datetime(2026, 1, 1), 181  # January to June
 LANGUAGE_SHARES = {"English": 40, "Vietnamese": 25, "German": 20, "Japanese": 15}
 REGION_SHARES = {"north": 36, "south": 38, "central": 26}
 REFUNDED_PERCENT = {"north": 18, "south": 25, "central": 33}
-"""Regions truly differ: central has the highest rate, south the most refunds (a count alone would mislead)."""
+"""Regions truly differ: central has the highest rate, south the most refunds (a count alone would
+mislead).
+"""
 
 UNKNOWN_AMOUNTS = 12
 """Orders in 10,000 whose amount the gateway never reported: NULL, which is not zero."""
 
-# Ranks from the newest order (0). Some are on the first page of any listing, so that a reader meets them at once.
-LONG_NOTES = (4, 17, 38, 120, 610, 1_500, 2_222, 3_100, 4_040, 5_005, 6_300, 7_007, 8_080, 8_900, 9_500, 9_990)
+# Ranks from the newest order (0). Some are on the first page of any listing, so that a reader meets
+# them at once.
+LONG_NOTES = (
+    4,
+    17,
+    38,
+    120,
+    610,
+    1_500,
+    2_222,
+    3_100,
+    4_040,
+    5_005,
+    6_300,
+    7_007,
+    8_080,
+    8_900,
+    9_500,
+    9_990,
+)
 LARGE_PAYLOADS = (9, 27, 300, 1_111, 2_750, 4_500, 5_800, 7_300, 8_600, 9_700)
 PICTURE, SPECIAL_TOKEN, COLOUR = 27, 2, 12
 
 
 def generate_orders(n: int = 10_000, seed: int = SEED) -> list[dict]:
-    """`n` invented orders in order of their ids, which is the order in which the shop learned of them.
+    """`n` invented orders in order of their ids, which is the order in which the shop learned of
+    them.
 
-    Many share their `placed_at` (whole seconds, UTC), and late imports make an id no guide to a time. Raises
-    `ImportError` without Faker.
+    Many share their `placed_at` (whole seconds, UTC), and late imports make an id no guide to a
+    time. Raises `ImportError` without Faker.
     """
     rng = random.Random(f"orders {seed}")
     customers = _customers(max(4, n // 4), seed)
@@ -59,14 +80,18 @@ def generate_orders(n: int = 10_000, seed: int = SEED) -> list[dict]:
         order = {
             "order_id": f"ord_{i + 1:06d}",
             **{key: customer[key] for key in ("customer", "email", "address")},
-            "status": _pick(rng, {"refunded": refunded, "pending": 8, "failed": 6, "paid": 86 - refunded}),
+            "status": _pick(
+                rng, {"refunded": refunded, "pending": 8, "failed": 6, "paid": 86 - refunded}
+            ),
             "region": region,
             "amount": None if i in unknown else _amount(rng),
             "placed_at": placed_at,
             "note": _note(rng, customer["language"]),
         }
         orders.append(order)
-    newest_first = sorted(orders, key=lambda order: (order["placed_at"], order["order_id"]), reverse=True)
+    newest_first = sorted(
+        orders, key=lambda order: (order["placed_at"], order["order_id"]), reverse=True
+    )
     for rank, order in enumerate(newest_first):
         _make_special(rng, order, rank)
     return orders
@@ -95,8 +120,12 @@ def _customers(n: int, seed: int) -> list[dict]:
         for _ in range(max(1, n * share // 100)):
             address = ", ".join(fake.address().splitlines())
             number = len(people) + 1
-            email = fake.ascii_safe_email().replace("@", f"{number}@")  # numbered: nobody shares an address
-            people.append({"customer": fake.name(), "email": email, "address": address, "language": language})
+            email = fake.ascii_safe_email().replace(
+                "@", f"{number}@"
+            )  # numbered: nobody shares an address
+            people.append(
+                {"customer": fake.name(), "email": email, "address": address, "language": language}
+            )
     return people
 
 
@@ -104,12 +133,16 @@ def _placed_at(rng: random.Random) -> tuple[datetime, datetime]:
     """When an order was placed, and when the shop learned of it."""
     day = FIRST_DAY + timedelta(days=rng.randrange(DAYS))
     kind = rng.randrange(100)
-    if kind < 10:  # a sale that opens at noon of the month's last days: a hundred and more in one second
+    if (
+        kind < 10
+    ):  # a sale that opens at noon of the month's last days: a hundred and more in one second
         placed = datetime(2026, rng.randint(1, 6), 28, 12)
         return placed, placed + timedelta(seconds=rng.randrange(3_600))
     if kind < 45:  # a marketplace that sends its orders four times a day, some days late
         placed = day + timedelta(hours=rng.choice((0, 6, 12, 18)))
-        return placed, placed + timedelta(hours=rng.choice((0, 0, 0, 24, 72)), seconds=rng.randrange(600))
+        return placed, placed + timedelta(
+            hours=rng.choice((0, 0, 0, 24, 72)), seconds=rng.randrange(600)
+        )
     placed = day + timedelta(hours=7, seconds=rng.randrange(16 * 3_600))
     return placed, placed
 
@@ -139,15 +172,19 @@ def _chat(rng: random.Random, language: str, start: datetime, length: int) -> st
     while total < length:
         at = start + timedelta(minutes=3 * len(lines))
         who = SPEAKERS[language][len(lines) % 2]
-        lines.append(f"[{at:%Y-%m-%d %H:%M}] {who}: {_sentence(rng, language)} {_sentence(rng, language)}")
+        lines.append(
+            f"[{at:%Y-%m-%d %H:%M}] {who}: {_sentence(rng, language)} {_sentence(rng, language)}"
+        )
         total += len(lines[-1]) + 1
     return "\n".join(lines)
 
 
 def write_account(path: Path | str, orders: list[dict] | None = None, seed: int = SEED) -> str:
-    """Writes `orders` (the real account by default) to `path` as Parquet, and returns the file's sha256.
+    """Writes `orders` (the real account by default) to `path` as Parquet, and returns the file's
+    sha256.
 
-    Seed and Faker's release are written into the file. The same rows and the same DuckDB give the same bytes.
+    Seed and Faker's release are written into the file. The same rows and the same DuckDB give the
+    same bytes.
     """
     import faker
 

@@ -23,7 +23,9 @@ TYPES = {
 NULLABLE = ("amount", "note")
 
 COLUMNS = tuple(TYPES)
-"""The keys of a row. `amount` is a `Decimal` and may be None, as may `note`; `placed_at` is a naive datetime in UTC."""
+"""The keys of a row. `amount` is a `Decimal` and may be None, as may `note`; `placed_at` is a naive
+datetime in UTC.
+"""
 
 
 def check_columns(columns: Sequence[str]) -> None:
@@ -40,7 +42,9 @@ def checked(row: Mapping) -> tuple:
     Raises `ValueError` for other keys than `COLUMNS` and for a value that cannot be.
     """
     if set(row) != set(COLUMNS):
-        raise ValueError(f"an order has the keys {', '.join(COLUMNS)}; got {', '.join(map(str, row))}")
+        raise ValueError(
+            f"an order has the keys {', '.join(COLUMNS)}; got {', '.join(map(str, row))}"
+        )
     return tuple(_checked(name, row[name]) for name in COLUMNS)
 
 
@@ -51,7 +55,9 @@ def _checked(name: str, value: object) -> object:
         return to_amount(value)
     if name == "placed_at":
         if not isinstance(value, datetime) or value.tzinfo or value.microsecond:
-            raise ValueError(f"placed_at is a naive datetime in UTC, in whole seconds, not {value!r}")
+            raise ValueError(
+                f"placed_at is a naive datetime in UTC, in whole seconds, not {value!r}"
+            )
         return value
     if not isinstance(value, str):
         raise ValueError(f"{name} is text, not {value!r}")

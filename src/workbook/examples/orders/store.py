@@ -1,7 +1,8 @@
-"""The shop's orders in DuckDB: filters pushed down, keyset pages, counts, aggregates, inserts and deletes.
+"""The shop's orders in DuckDB: filters pushed down, keyset pages, counts, aggregates, inserts and
+deletes.
 
-Every listing is newest first, ties broken by id: `ORDER BY placed_at DESC, order_id DESC`. Values are always bound
-parameters; only names from `COLUMNS` and `GROUPS` ever become part of a statement.
+Every listing is newest first, ties broken by id: `ORDER BY placed_at DESC, order_id DESC`. Values
+are always bound parameters; only names from `COLUMNS` and `GROUPS` ever become part of a statement.
 """
 
 import threading
@@ -21,7 +22,12 @@ __all__ = ["COLUMNS", "GROUPS", "REGIONS", "STATUSES", "OrderFilter", "OrderStor
 
 _ALL = OrderFilter()
 
-GROUPS = {"status": "status", "region": "region", "customer": "customer", "day": "CAST(placed_at AS DATE)"}
+GROUPS = {
+    "status": "status",
+    "region": "region",
+    "customer": "customer",
+    "day": "CAST(placed_at AS DATE)",
+}
 """What `OrderStore.aggregate` groups by, and the SQL of each."""
 
 Key = tuple[datetime, str]
@@ -31,7 +37,8 @@ Key = tuple[datetime, str]
 class OrderStore:
     """The orders of one account, in memory. Reads may run at once in any number of threads.
 
-    `OrderStore(rows)` loads dicts with the keys `COLUMNS`; `OrderStore.open()` loads the real account.
+    `OrderStore(rows)` loads dicts with the keys `COLUMNS`; `OrderStore.open()` loads the real
+    account.
     """
 
     def __init__(self, rows: Iterable[Mapping] = ()) -> None:
@@ -44,7 +51,9 @@ class OrderStore:
 
     @classmethod
     def open(cls, path: Path | str | None = None) -> "OrderStore":
-        """The orders of a Parquet file; the real account, `data/orders.parquet`, if none is named."""
+        """The orders of a Parquet file; the real account, `data/orders.parquet`, if none is
+        named.
+        """
         store = cls()
         source = str(data_path("orders.parquet") if path is None else path)
         store.insert_select(f"SELECT {_list(COLUMNS)} FROM read_parquet(?)", [source])
@@ -66,19 +75,32 @@ class OrderStore:
             return _count(cursor, filter)
 
     def page(
-        self, filter: OrderFilter = _ALL, *, after: Key | None = None, limit: int, columns: Sequence[str] = COLUMNS
+        self,
+        filter: OrderFilter = _ALL,
+        *,
+        after: Key | None = None,
+        limit: int,
+        columns: Sequence[str] = COLUMNS,
     ) -> list[dict]:
-        """At most `limit` matching rows, newest first, that come after the row with the sort key `after`.
+        """At most `limit` matching rows, newest first, that come after the row with the sort key
+        `after`.
 
-        The row `after` itself need not exist any more. Raises `ValueError` for a column or a limit that cannot be.
+        The row `after` itself need not exist any more. Raises `ValueError` for a column or a limit
+        that cannot be.
         """
         with self._read() as cursor:
             return _page(cursor, filter, after, limit, columns)
 
     def snapshot_page(
-        self, filter: OrderFilter = _ALL, after: Key | None = None, limit: int = 50, columns: Sequence[str] = COLUMNS
+        self,
+        filter: OrderFilter = _ALL,
+        after: Key | None = None,
+        limit: int = 50,
+        columns: Sequence[str] = COLUMNS,
     ) -> tuple[int, list[dict]]:
-        """`(count(filter), page(filter, …))` of one moment, whatever is being inserted or deleted meanwhile."""
+        """`(count(filter), page(filter, …))` of one moment, whatever is being inserted or deleted
+        meanwhile.
+        """
         with self._read() as cursor:
             cursor.begin()  # DuckDB reads a transaction's statements from one snapshot
             result = _count(cursor, filter), _page(cursor, filter, after, limit, columns)
@@ -86,9 +108,16 @@ class OrderStore:
             return result
 
     def offset_page(
-        self, filter: OrderFilter = _ALL, *, offset: int, limit: int, columns: Sequence[str] = COLUMNS
+        self,
+        filter: OrderFilter = _ALL,
+        *,
+        offset: int,
+        limit: int,
+        columns: Sequence[str] = COLUMNS,
     ) -> list[dict]:
-        """At most `limit` matching rows after skipping `offset`: repeats or skips rows when others come or go."""
+        """At most `limit` matching rows after skipping `offset`: repeats or skips rows when others
+        come or go.
+        """
         check_columns(columns)
         _check_number("limit", limit)
         _check_number("offset", offset)
@@ -99,7 +128,9 @@ class OrderStore:
             return _dicts(cursor.execute(sql, [*values, limit, offset]))
 
     def position(self, filter: OrderFilter, key: Key) -> int:
-        """How many matching rows come no later in a listing than `key`: the offset at which it goes on."""
+        """How many matching rows come no later in a listing than `key`: the offset at which it goes
+        on.
+        """
         where, values = filter.where()
         upto = "placed_at >= ? AND (placed_at > ? OR order_id >= ?)"
         with self._read() as cursor:
@@ -113,11 +144,15 @@ class OrderStore:
             sql = f"SELECT {_list(columns)} FROM orders WHERE order_id = ?"
             return next(iter(_dicts(cursor.execute(sql, [repair(order_id)]))), None)
 
-    def aggregate(self, filter: OrderFilter = _ALL, by: str | Sequence[str] | None = None) -> list[dict]:
-        """A row for each group, in order of the group: its keys, `n`, `total_amount` (Decimal) and `null_amounts`.
+    def aggregate(
+        self, filter: OrderFilter = _ALL, by: str | Sequence[str] | None = None
+    ) -> list[dict]:
+        """A row for each group, in order of the group: its keys, `n`, `total_amount` (Decimal) and
+        `null_amounts`.
 
-        `by` is a name in `GROUPS`, several, or None for one row over all. A total leaves out the orders whose
-        amount is unknown, and `null_amounts` says how many those were. Raises `ValueError` for another name.
+        `by` is a name in `GROUPS`, several, or None for one row over all. A total leaves out the
+        orders whose amount is unknown, and `null_amounts` says how many those were. Raises
+        `ValueError` for another name.
         """
         names = [by] if isinstance(by, str) else list(by or ())
         if unknown := [name for name in names if name not in GROUPS]:
@@ -135,8 +170,8 @@ class OrderStore:
     def insert(self, rows: Iterable[Mapping]) -> int:
         """Adds all of `rows`, or none, and returns how many.
 
-        Raises `ValueError` for a row with other keys than `COLUMNS`, for a value that cannot be, or for an id that
-        is taken.
+        Raises `ValueError` for a row with other keys than `COLUMNS`, for a value that cannot be, or
+        for an id that is taken.
         """
         rows = [checked(row) for row in rows]
         if not rows:
@@ -146,14 +181,19 @@ class OrderStore:
         with self._write, self._read() as cursor:
             try:
                 cursor.execute(
-                    f"INSERT INTO orders SELECT {lists}", [list(values) for values in zip(*rows, strict=True)]
+                    f"INSERT INTO orders SELECT {lists}",
+                    [list(values) for values in zip(*rows, strict=True)],
                 )
             except duckdb.ConstraintException:
-                raise ValueError("an order id is there already, or twice: nothing was inserted") from None
+                raise ValueError(
+                    "an order id is there already, or twice: nothing was inserted"
+                ) from None
         return len(rows)
 
     def insert_select(self, sql: str, values: Sequence = ()) -> None:
-        """Adds the rows of a SELECT, which the project's own code has written: `sql` must never hold any input."""
+        """Adds the rows of a SELECT, which the project's own code has written: `sql` must never
+        hold any input.
+        """
         with self._write, self._read() as cursor:
             cursor.execute(f"INSERT INTO orders {sql}", list(values))
 
@@ -165,8 +205,12 @@ class OrderStore:
             return cursor.execute(sql, [ids]).fetchone()[0]
 
     def write_parquet(self, path: Path | str, made: Mapping[str, str] | None = None) -> None:
-        """Writes all orders to `path`, in order of their ids, with the texts in `made` as the file's metadata."""
-        options = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 4096" + (", KV_METADATA ?" if made else "")
+        """Writes all orders to `path`, in order of their ids, with the texts in `made` as the
+        file's metadata.
+        """
+        options = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 4096" + (
+            ", KV_METADATA ?" if made else ""
+        )
         values = [str(path), dict(made)] if made else [str(path)]
         with self._read() as cursor:
             cursor.execute(f"COPY (FROM orders ORDER BY order_id) TO ? ({options})", values)
@@ -183,12 +227,15 @@ def _count(cursor: duckdb.DuckDBPyConnection, filter: OrderFilter) -> int:
     return cursor.execute(f"SELECT COUNT(*) FROM orders WHERE {where}", values).fetchone()[0]
 
 
-def _page(cursor, filter: OrderFilter, after: Key | None, limit: int, columns: Sequence[str]) -> list[dict]:
+def _page(
+    cursor, filter: OrderFilter, after: Key | None, limit: int, columns: Sequence[str]
+) -> list[dict]:
     check_columns(columns)
     _check_number("limit", limit)
     where, values = filter.where()
     if after is not None:
-        # (placed_at, order_id) < (?, ?), written so that an engine can also use an index on placed_at alone
+        # (placed_at, order_id) < (?, ?), written so that an engine can also use an index on
+        # placed_at alone
         where += " AND placed_at <= ? AND (placed_at < ? OR order_id < ?)"
         values += [after[0], after[0], after[1]]
     sql = f"SELECT {_list(columns)} FROM orders WHERE {where} ORDER BY placed_at DESC, order_id DESC LIMIT ?"

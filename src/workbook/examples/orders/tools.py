@@ -1,6 +1,8 @@
-"""The two tools that an agent gets in front of the order system: `search_orders` and `get_order_payload`.
+"""The two tools that an agent gets in front of the order system: `search_orders` and
+`get_order_payload`.
 
-The host gives the store, keys, caller, budget and clock when it builds them; the model gives the rest.
+The host gives the store, keys, caller, budget and clock when it builds them; the model gives the
+rest.
 
     tools = order_tools(OrderStore.open(), keys=["secret"], caller="ana")
     tools["search_orders"].call({"status": "refunded", "limit": 10}).text
@@ -31,9 +33,20 @@ LEAST_BUDGET = {"concise": 120, "detailed": 200}
 
 FIELDS = {
     "concise": ("customer", "status", "amount"),
-    "detailed": ("customer", "status", "amount", "region", "placed_at", "order_id", "note", "payload_ref"),
+    "detailed": (
+        "customer",
+        "status",
+        "amount",
+        "region",
+        "placed_at",
+        "order_id",
+        "note",
+        "payload_ref",
+    ),
 }
-_CURSOR = WithJsonSchema({"type": "string", "description": "next_cursor of the page before, with the same filters."})
+_CURSOR = WithJsonSchema(
+    {"type": "string", "description": "next_cursor of the page before, with the same filters."}
+)
 _COLUMNS = ("customer", "status", "amount", "region", "placed_at", "order_id", "note")
 _REFS = {"pay": "raw_payload", "note": "note"}
 
@@ -49,36 +62,56 @@ def order_tools(
 ) -> dict[str, Tool]:
     """The tools by name, for one caller.
 
-    `keys` sign cursors (oldest first), `caller` is bound into them, `budget` is in tokens per result, `clock` gives the
-    time in seconds. `formats` are the response formats on offer. Raises `BudgetError` for a budget under
-    `LEAST_BUDGET` of any of them.
+    `keys` sign cursors (oldest first), `caller` is bound into them, `budget` is in tokens per
+    result, `clock` gives the time in seconds. `formats` are the response formats on offer. Raises
+    `BudgetError` for a budget under `LEAST_BUDGET` of any of them.
     """
     for name in formats:
         if budget < LEAST_BUDGET[name]:
-            raise BudgetError(f"{name} results need a budget of {LEAST_BUDGET[name]} tokens at least, got {budget}")
+            raise BudgetError(
+                f"{name} results need a budget of {LEAST_BUDGET[name]} tokens at least, got {budget}"
+            )
     cursors = Cursors(keys, clock=clock)
     advice = 'response_format="concise" fits more.' if "concise" in formats else ""
 
     def search_orders(
         status: Annotated[Literal[STATUSES] | None, Field(description="Only this status.")] = None,
         region: Annotated[Literal[REGIONS] | None, Field(description="Only this region.")] = None,
-        min_amount: Annotated[Number | None, Field(description="Only orders of at least this amount.")] = None,
-        placed_after: Annotated[Moment | None, Field(description="Only orders placed at or after this time.")] = None,
-        placed_before: Annotated[Moment | None, Field(description="Only orders placed before this time.")] = None,
+        min_amount: Annotated[
+            Number | None, Field(description="Only orders of at least this amount.")
+        ] = None,
+        placed_after: Annotated[
+            Moment | None, Field(description="Only orders placed at or after this time.")
+        ] = None,
+        placed_before: Annotated[
+            Moment | None, Field(description="Only orders placed before this time.")
+        ] = None,
         limit: Annotated[Whole, Field(description=f"Orders per page, 1 to {MAX_LIMIT}.")] = 20,
         cursor: Annotated[object, _CURSOR] = None,
         response_format: Annotated[
-            Literal[tuple(formats)], Field(description="detailed adds region, time, id, note and payload_ref.")
+            Literal[tuple(formats)],
+            Field(description="detailed adds region, time, id, note and payload_ref."),
         ] = formats[0],
     ) -> str:
-        """Lists orders, newest first. Filter first; total_matches counts all that match, shown those on this page."""
+        """Lists orders, newest first. Filter first; total_matches counts all that match, shown
+        those on this page.
+        """
         if placed_after and placed_before and placed_after >= placed_before:
             raise ToolError("placed_after must be earlier than placed_before.")
         wanted = OrderFilter(
-            status=status, region=region, min_amount=min_amount, placed_after=placed_after, placed_before=placed_before
+            status=status,
+            region=region,
+            min_amount=min_amount,
+            placed_after=placed_after,
+            placed_before=placed_before,
         )
         limit, lowered = clamp("limit", limit, 1, MAX_LIMIT)
-        binding = {"tool": "search_orders", "filter": wanted, "sort": "placed_at,order_id desc", "caller": caller}
+        binding = {
+            "tool": "search_orders",
+            "filter": wanted,
+            "sort": "placed_at,order_id desc",
+            "caller": caller,
+        }
         after = None if cursor is None else _key(cursors.read(cursor, binding=binding))
         total, found = store.snapshot_page(wanted, after=after, limit=limit + 1, columns=_COLUMNS)
         rows, more = [_safe(row) for row in found[:limit]], len(found) > limit
@@ -100,8 +133,12 @@ def order_tools(
 
     def get_order_payload(
         payload_ref: Annotated[str, Field(description="payload_ref or note_ref of search_orders.")],
-        offset: Annotated[Whole, Field(description="First character to show; next_offset continues.")] = 0,
-        max_chars: Annotated[Whole, Field(description="Most characters to show, up to 8000.")] = 2000,
+        offset: Annotated[
+            Whole, Field(description="First character to show; next_offset continues.")
+        ] = 0,
+        max_chars: Annotated[
+            Whole, Field(description="Most characters to show, up to 8000.")
+        ] = 2000,
     ) -> str:
         """Reads a long field of an order in windows of characters. Secrets are redacted."""
         text = _field(store, payload_ref)
@@ -111,7 +148,9 @@ def order_tools(
 
 
 def _position(row: dict) -> tuple[int, str]:
-    """The sort key of a row as a cursor holds it: seconds since 1970 are half the tokens of a date."""
+    """The sort key of a row as a cursor holds it: seconds since 1970 are half the tokens of a
+    date.
+    """
     return int(row["placed_at"].replace(tzinfo=UTC).timestamp()), row["order_id"]
 
 
@@ -130,14 +169,21 @@ def _shape(row: dict, response_format: str, max_chars: int = TEXT_CAP) -> dict:
     whole = {**row, "payload_ref": f"pay_{number}"}
     caps = dict.fromkeys(("customer", "note"), max_chars)
     return shape(
-        whole, FIELDS[response_format], caps=caps, ref=lambda _, field: f"note_{number}" if field == "note" else None
+        whole,
+        FIELDS[response_format],
+        caps=caps,
+        ref=lambda _, field: f"note_{number}" if field == "note" else None,
     )
 
 
 def _field(store: OrderStore, ref: str) -> str:
-    """The text that `ref` (`pay_000123`, `note_000123`) stands for. Raises `ToolError` if there is none."""
+    """The text that `ref` (`pay_000123`, `note_000123`) stands for. Raises `ToolError` if there is
+    none.
+    """
     match = re.fullmatch(r"(pay|note)_([0-9]{1,12})", ref)
     row = store.get(f"ord_{match[2]}", [_REFS[match[1]]]) if match else None
     if row is None:
-        raise ToolError(f"No payload {cut(ref, 40)!r}. Use a payload_ref or note_ref that search_orders returned.")
+        raise ToolError(
+            f"No payload {cut(ref, 40)!r}. Use a payload_ref or note_ref that search_orders returned."
+        )
     return row[_REFS[match[1]]] or ""

@@ -1,16 +1,38 @@
 """What the shop's staff write in an order's note, in the languages of its customers.
 
-The sentences are invented for this project. `{product}`, `{number}` and `{hour}` are filled in by `generate.py`.
+The sentences are invented for this project. `{product}`, `{number}` and `{hour}` are filled in by
+`generate.py`.
 """
 
 LOCALES = {"English": "en_GB", "Vietnamese": "vi_VN", "German": "de_DE", "Japanese": "ja_JP"}
 """Faker's locale for each language of the account."""
 
 PRODUCTS = {
-    "English": ("desk lamp", "rain jacket", "coffee grinder", "bicycle bell", "wool blanket", "tea kettle"),
+    "English": (
+        "desk lamp",
+        "rain jacket",
+        "coffee grinder",
+        "bicycle bell",
+        "wool blanket",
+        "tea kettle",
+    ),
     "Vietnamese": ("đèn bàn", "áo mưa", "cối xay cà phê", "chuông xe đạp", "chăn len", "ấm trà"),
-    "German": ("Schreibtischlampe", "Regenjacke", "Kaffeemühle", "Fahrradklingel", "Wolldecke", "Teekessel"),
-    "Japanese": ("デスクランプ", "レインジャケット", "コーヒーミル", "自転車ベル", "ウールの毛布", "やかん"),
+    "German": (
+        "Schreibtischlampe",
+        "Regenjacke",
+        "Kaffeemühle",
+        "Fahrradklingel",
+        "Wolldecke",
+        "Teekessel",
+    ),
+    "Japanese": (
+        "デスクランプ",
+        "レインジャケット",
+        "コーヒーミル",
+        "自転車ベル",
+        "ウールの毛布",
+        "やかん",
+    ),
 }
 
 SENTENCES = {
@@ -72,7 +94,9 @@ SPEAKERS = {
 }
 """Who speaks in a note that holds a whole chat."""
 
-SPECIAL_TOKEN_NOTE = "Customer pasted this from a chat window: <|endoftext|> and asks whether it is an error code."
+SPECIAL_TOKEN_NOTE = (
+    "Customer pasted this from a chat window: <|endoftext|> and asks whether it is an error code."
+)
 """Looks like a tokenizer's special token; it is plain text."""
 
 COLOUR_NOTE = "Shop terminal says: \x1b[31mPAYMENT LATE\x1b[0m 😡 then \x1b[1;32mOK\x1b[0m 👍🏽 family plan 👨‍👩‍👧 🇻🇳"
