@@ -19,11 +19,11 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 
-from ..arguments import Arguments, ToolError
-from ..plain import plain
 from ..results.cursor import CursorError
 from ..results.redact import redact
 from ..results.shape import clean, cut
+from ..tokens import plain
+from ..tools import Arguments, ToolError
 from .limits import Limits, Stopped
 
 log = logging.getLogger(__name__)

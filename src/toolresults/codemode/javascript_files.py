@@ -6,7 +6,7 @@ Python has its files mounted; V8 knows no file system at all.
 
 from pathlib import Path
 
-from ..arguments import ToolError
+from ..tools import ToolError
 from .functions import HostFunction
 
 READ_CHARS = 10_000_000

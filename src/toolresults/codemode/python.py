@@ -18,7 +18,7 @@ from types import MappingProxyType
 
 import pydantic_monty as monty
 
-from ..plain import plain
+from ..tokens import plain
 from .functions import HostCalls, HostError, HostFunction
 from .limits import Printed, Stopped
 from .python_check import refusals

@@ -16,10 +16,9 @@ from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import ClassVar, Self
 
-from ..plain import plain, repair
 from ..results.budget import longest_fit
 from ..results.shape import clean, cut
-from ..tokens import count_tokens, to_json
+from ..tokens import count_tokens, plain, repair, to_json
 from .functions import HostCalls, HostFunction
 from .limits import LONGEST_TOKEN, Limits, Printed, Run, Stopped
 from .values import beginning, is_over

@@ -10,7 +10,7 @@ import decimal
 import json
 from pathlib import PurePath
 
-from ..plain import repair
+from ..tokens import repair
 
 _SHORT = (float, bool, type(None))
 _TEXT = (decimal.Decimal, PurePath, dt.date, dt.time, dt.timedelta)
