@@ -6,7 +6,7 @@ and a safe call.
         return {"sum": a + b}
 
     tool = Tool(add)
-    tool.definition("openai")       # what goes into the request
+    tool.schema()                   # for the request: `Api.definition(tool)` has each API's form
     tool.call('{"a": 2}')           # ToolResult(text='{"sum":3}', is_error=False)
     tool.call('{"a": 2, "c": 3}')   # an error result: unknown argument "c": this tool takes a, b
 
@@ -110,17 +110,9 @@ class Tool:
         self._arguments = Arguments(self.name, function)
         self.parameters = self._arguments.parameters
 
-    def definition(self, api: str = "openai") -> dict[str, Any]:
-        """The tool's definition for `api`: "openai" (Chat Completions) or "anthropic"
-        (Messages).
-        """
-        schema = self._arguments.schema()
-        if api == "openai":
-            function = {"name": self.name, "description": self.description, "parameters": schema}
-            return {"type": "function", "function": function}
-        if api == "anthropic":
-            return {"name": self.name, "description": self.description, "input_schema": schema}
-        raise ValueError(f"unknown api {api!r}: use openai or anthropic")
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of the arguments; `Api.definition` puts it into an API's own form."""
+        return self._arguments.schema()
 
     def call(self, arguments: Mapping[str, object] | str) -> ToolResult:
         """Runs the tool with a model's arguments, as JSON text or already parsed.

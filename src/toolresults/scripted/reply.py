@@ -1,33 +1,24 @@
-"""What a scripted model says, in words that fit both APIs."""
+"""What a scripted model says, in words that fit every API."""
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..tokens import to_json
 
-STOPS = {  # what it means: (OpenAI's finish_reason, Anthropic's stop_reason)
+STOPS = {
     "end": ("stop", "end_turn"),
     "calls": ("tool_calls", "tool_use"),
-    "length": ("length", "max_tokens"),
-    "stop_sequence": ("stop", "stop_sequence"),
-    "content_filter": ("content_filter", "refusal"),
-    "refusal": (
-        "stop",
-        "refusal",
-    ),  # on OpenAI the text then stands in `refusal`, and `content` is null
-    "pause": ("stop", "pause_turn"),  # Anthropic only: OpenAI has nothing like it
-    "window": ("length", "model_context_window_exceeded"),
+    "length": ("max_tokens",),
+    "stop_sequence": (),
+    "content_filter": (),
+    "refusal": (),
+    "pause": ("pause_turn",),
+    "window": ("model_context_window_exceeded",),
 }
-"""Why a model may stop. A `Reply` also takes each vendor's own word: "tool_calls", "tool_use",
-"max_tokens" …
-"""
+"""Why a model may stop, and vendors' own words for it, which a `Reply` takes too."""
 
-_OWN_WORDS = {
-    word: name for name, words in reversed(STOPS.items()) for word in words if word not in STOPS
-}
-_OWN_WORDS["stop"] = "end"
+_OWN_WORDS = {word: name for name, words in STOPS.items() for word in words}
 
 
 @dataclass(frozen=True)
@@ -54,18 +45,13 @@ class Reply:
     arguments_cut: int | None = None
 
     def __post_init__(self):
-        stop = self.stop or (
-            "length" if self.arguments_cut is not None else "calls" if self.calls else "end"
-        )
+        natural = "calls" if self.calls else "end"
+        stop = self.stop or ("length" if self.arguments_cut is not None else natural)
         stop = _OWN_WORDS.get(stop, stop)
         if stop not in STOPS:
-            raise ValueError(
-                f"unknown stop {self.stop!r}: use one of {', '.join([*STOPS, *_OWN_WORDS])}"
-            )
-        calls = [
-            (name, given if isinstance(given, str) else to_json(given))
-            for name, given in self.calls
-        ]
+            known = ", ".join([*STOPS, *_OWN_WORDS])
+            raise ValueError(f"unknown stop {self.stop!r}: use one of {known}")
+        calls = [(name, v if isinstance(v, str) else to_json(v)) for name, v in self.calls]
         if self.arguments_cut is not None:
             if not calls:
                 raise ValueError("arguments_cut cuts the last call, and there is none")
@@ -84,14 +70,8 @@ class Reply:
 
         thinking, text = take(self.thinking or ""), take(self.text)
         calls = [(name, take(arguments)) for name, arguments in self.calls if left > 0]
-        return replace(
-            self,
-            text=text,
-            calls=calls,
-            stop="length",
-            thinking=thinking or None,
-            arguments_cut=None,
-        )
+        changes = {"text": text, "calls": calls, "thinking": thinking or None}
+        return replace(self, **changes, stop="length", arguments_cut=None)
 
     def within(self, most: int, size: Callable[["Reply"], int]) -> "Reply":
         """The reply, cut with stop "length" to the longest start of it whose `size` in tokens is at
@@ -99,39 +79,9 @@ class Reply:
         """
         if size(self) <= most:
             return self
-        low, high = (
-            0,
-            len(self.thinking or "") + len(self.text) + sum(len(text) for _, text in self.calls),
-        )
+        arguments = sum(len(text) for _, text in self.calls)
+        low, high = 0, len(self.thinking or "") + len(self.text) + arguments
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (middle, high) if size(self.first(middle)) <= most else (low, middle - 1)
         return self.first(low)
-
-
-@dataclass(frozen=True)
-class Sent:
-    """A reply as a dialect writes it on the wire: its number, the request, what is said, the calls'
-    ids, the usage.
-    """
-
-    number: int
-    body: Mapping[str, Any]
-    reply: Reply
-    ids: Sequence[str]
-    usage: Mapping[str, Any]
-
-
-def arguments_object(text: str) -> dict[str, Any] | None:
-    """Arguments as an object, None if they are none. An empty text is `{}`: so a call without
-    arguments streams.
-    """
-    try:
-        value = json.loads(text, parse_constant=_refuse) if text.strip() else {}
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")

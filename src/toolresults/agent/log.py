@@ -1,7 +1,7 @@
 """The log of tool calls: one JSON line a call, for pandas or any log system.
 
     log = json_log("calls.jsonl")
-    run(client, "Which orders were refunded?", tools, model="…", log=log, tags={"user": "ann", "feature": "refunds"})
+    run(api, client, "Which orders were refunded?", tools, model="…", log=log, tags={"user": "ann"})
     pandas.read_json("calls.jsonl", lines=True).groupby("name").ms.max()  # the slowest tool
 
 Any `logging.Logger` will do in its place: the message of each record is a dict.
@@ -19,7 +19,7 @@ from ..results.shape import cut
 from ..tokens import repair, to_json
 
 if TYPE_CHECKING:
-    from .execute import Answer
+    from .api import Answer
 
 FIELDS = ("time", "turn", "id", "name", "arguments", "status", "ms", "result_tokens")
 """The fields of every record, in order. Tags follow, each a field of its own."""
