@@ -17,7 +17,7 @@ from toolresults.audit import show as audit_show
 from toolresults.audit.advise import REF
 from toolresults.audit.load import InputError
 from toolresults.audit.show import audit_file
-from toolresults.audit.weigh import dump, fields_of, into_pages, row_texts
+from toolresults.audit.weigh import fields_of, into_pages, row_texts
 from toolresults.cli import cli
 from toolresults.tokens import ENCODINGS, count_tokens, to_json
 
@@ -98,39 +98,47 @@ def test_fields_add_up_to_the_whole_and_come_heaviest_first(audit):
 
 
 def test_presence_nulls_and_the_heaviest_nested_path(audit):
+    lines = [{"sku": "A", "text": "several words about it " * 5} for _ in range(3)]
     rows = [
-        {"a": 1, "b": None, "c": {"d": {"e": "word " * 30, "f": 1}}},
-        {"a": "", "c": {"d": {"e": "x", "f": 2}}},
+        {"a": 1, "b": None, "c": {"d": {"e": "word " * 30, "f": 1}}, "lines": lines},
+        {"a": "", "c": {"d": {"e": "x", "f": 2}}, "lines": lines},
     ]
+    for row in rows:
+        row["spread"] = {name: f"{name} and some words" for name in "pqrst"}  # no one is to blame
     fields = {field["name"]: field for field in audit(rows)["fields"]}
     assert (fields["a"]["present"], fields["a"]["null"], fields["a"]["empty"]) == (2, 0, 1)
     assert (fields["b"]["present"], fields["b"]["null"], fields["b"]["empty"]) == (1, 1, 1)
     assert fields["c"]["heaviest_path"] == "c.d.e"
     assert 30 < fields["c"]["heaviest_tokens"] < fields["c"]["tokens"]
+    assert fields["lines"]["heaviest_path"] == "lines[].text"
+    assert (fields["spread"]["heaviest_path"], fields["spread"]["heaviest_tokens"]) == (None, 0)
 
 
-def test_a_list_inside_rows_is_followed(audit):
-    rows = [
-        {"id": i, "lines": [{"sku": "A", "text": "several words about it " * 5} for _ in range(3)]}
-        for i in range(5)
-    ]
-    lines = next(field for field in audit(rows)["fields"] if field["name"] == "lines")
-    assert lines["heaviest_path"] == "lines[].text"
+def check_pages(rows: list, budgets: list[int]) -> None:
+    """Rows are put together as `to_json` does it, and as many fit a budget as really do."""
+    texts = row_texts(rows, fields_of(rows))
+    assert f"[{','.join(texts)}]" == to_json(rows)
+    for budget in budgets:
+        each, fit, pages = into_pages(texts, budget)
+        assert fit == 0 or count_tokens(to_json(rows[:fit])) <= budget
+        assert fit == len(rows) or count_tokens(to_json(rows[: fit + 1])) > budget
+        assert len(each) == len(rows) >= pages
+    assert into_pages(texts, 10**9)[2] == min(1, len(rows))
 
 
-@pytest.mark.parametrize("budget", [30, 200, 1_000, 10**6])
-@pytest.mark.parametrize("kind", ["objects", "keys of punctuation", "lists"])
-def test_rows_that_fit_is_exact(audit, budget, kind):
-    # a tokenizer joins `},{"_` and `],[` across rows, so the rows' own counts add up to less, or
-    # more, than the whole
-    rows = {
-        "objects": orders(60),
-        "keys of punctuation": [{"_id": i} for i in range(400)],
-        "lists": [[i % 10] for i in range(400)],
-    }[kind]
-    fit = audit(rows, budget=budget)["rows_that_fit"]
-    assert count_tokens(to_json(rows[:fit])) <= budget or fit == 0
-    assert fit == len(rows) or count_tokens(to_json(rows[: fit + 1])) > budget
+@pytest.mark.parametrize(
+    "rows",
+    [
+        orders(60),
+        # a tokenizer joins `},{"_` and `],[` across rows, so the rows' own counts add up to less,
+        # or more, than the whole
+        [{"_id": i} for i in range(400)],
+        [[i % 10] for i in range(400)],
+    ],
+    ids=["objects", "keys of punctuation", "lists"],
+)
+def test_rows_that_fit_are_exact_and_pages_hold_them_all(rows):
+    check_pages(rows, [30, 200, 1_000, 10**6])
 
 
 json_values = st.recursive(
@@ -148,21 +156,8 @@ json_values = st.recursive(
 
 @settings(max_examples=50)
 @given(st.lists(json_values, max_size=8), st.integers(1, 200))
-def test_any_rows_are_put_together_as_to_json_does_and_pages_hold_them_all(values, budget):
-    rows = json.loads(to_json(values))
-    texts = row_texts(rows, fields_of(rows))
-    assert f"[{','.join(texts)}]" == to_json(rows)
-    each, fit, pages = into_pages(texts, budget)
-    assert len(each) == len(rows)
-    assert fit == 0 or count_tokens(to_json(rows[:fit])) <= budget
-    assert fit == len(rows) or count_tokens(to_json(rows[: fit + 1])) > budget
-    assert pages <= len(rows)
-    assert into_pages(texts, 10**9)[2] == min(1, len(rows))
-
-
-@given(json_values)
-def test_dump_is_to_json(value):
-    assert dump(json.loads(to_json(value))) == to_json(value)
+def test_any_rows_fit_as_they_say(values, budget):
+    check_pages(json.loads(to_json(values)), [budget])
 
 
 # What to do first
@@ -186,12 +181,16 @@ def test_each_kind_of_advice_with_its_saving(audit):
 
 def test_the_savings_are_what_doing_it_saves(audit):
     rows = orders(300)
+    for i, row in enumerate(rows):
+        row["coupon_of_the_sale"] = "" if i % 10 else "a coupon for the spring sale"
+        row["payload"] = row["payload"] if i % 4 else "none"
     report = audit(rows)
     found = advice(report)
+    assert {("drop", "coupon_of_the_sale"), ("ref", "payload")} <= set(found)
     done = [dict(row) for row in rows]
     for action, field in found:
         for row in done if field else ():
-            if action == "drop":
+            if action == "drop" and (field != "coupon_of_the_sale" or not row[field]):
                 del row[field]
             elif action == "ref" and len(row[field]) > 100:
                 row[field] = REF
@@ -208,9 +207,9 @@ def test_how_a_file_is_written_is_the_first_thing_to_mend(audit):
     report = audit(json.dumps(rows, indent=4))
     first = report["advice"][0]
     assert (first["action"], first["field"]) == ("compact", None)
-    assert first["saves_tokens"] == count_tokens(json.dumps(rows, indent=4)) - count_tokens(
-        to_json(rows)
-    )
+    written = count_tokens(json.dumps(rows, indent=4))
+    assert first["saves_percent"] == round(100 * first["saves_tokens"] / written, 1)
+    assert first["saves_tokens"] == written - count_tokens(to_json(rows))
     assert "\\u" in first["reason"]
     assert "\\u" not in audit(json.dumps(rows, indent=4, ensure_ascii=False))["advice"][0]["reason"]
 
@@ -236,18 +235,23 @@ def test_long_text_in_any_script_is_shortened_and_not_called_opaque(audit):
         {"id": i, "note": "注文の発送が遅れたためお客様から二度の問い合わせがありました。" * 12}
         for i in range(3)
     ]
+    rows.append({"id": 4, "note": "0123456789abcdef" * 20})  # what most of them are decides
     assert ("shorten", "note") in advice(audit(rows))
 
 
 def test_a_small_file_needs_nothing(audit):
     report = audit([{"id": 1, "name": "Ana"}, {"id": 2, "name": "Bo"}])
     assert report["advice"] == []
-    assert report["rows_that_fit"] == 2
+    assert report["rows_that_fit"] == report["rows"] == 2
+    # in one record, two equal values are chance
+    assert audit({"a": list(range(120)), "b": list(range(120))})["advice"] == []
 
 
 def test_rows_too_large_for_a_page_are_said(audit):
-    report = audit([{"id": i, "text": f"{i} words " * 400} for i in range(3)], budget=100)
-    assert report["rows_that_fit"] == 0
+    report = audit([{"id": i, "text": f"{i} words " * 400} for i in range(3)], budget=20)
+    assert (report["rows_that_fit"], report["pages"]) == (0, 3)
+    page = next(one for one in report["advice"] if one["action"] == "page")
+    assert "the first alone is over a budget" in page["reason"] and page["saves_tokens"] is None
 
 
 # Where the rows are
@@ -264,6 +268,7 @@ def test_rows_too_large_for_a_page_are_said(audit):
         ),
         ({"page": {"items": [{"a": [{"b": 1}] * 9}] * 3}}, "$.page.items", 3),
         ({f"id{i}": {"a": i} for i in range(12)}, "$.*", 12),
+        ({"a": {"x": 1}, "b": {"y": 2}}, "$", 1),
         ([[{"a": 1}], [{"a": 2}, {"a": 3}]], "$[*]", 3),
         ([{"data": [{"a": 1}, {"a": 2}]}], "$[0].data", 2),
         ([[1, 2], [3, 4]], "$", 2),
@@ -315,6 +320,7 @@ def test_an_mcp_result_is_measured_as_the_text_that_the_model_sees(audit):
     # a block for each item, as some servers send a list
     report = audit({"content": [{"type": "text", "text": to_json({"id": i})} for i in range(3)]})
     assert report["rows"] == 3
+    assert "NaN" in audit({"content": [{"type": "text", "text": '[{"a":NaN}]'}]})["warnings"][0]
     plain = audit({"content": [{"type": "text", "text": "It rains."}]})
     assert plain["as_written"]["characters"] == len("It rains.")
 
@@ -392,6 +398,7 @@ def test_a_position_in_a_list_is_not_mistaken_for_a_key(audit):
         (b'{"a":1}\r\n{"a":[1,2\r\n{"a":3}\r\n{"a":4}\r\n', "line 2, column 10 after 1 good value"),
         (b'{"a":1\n{"a":2}\n', "line 1, column 7"),
         (b'{"a":1}\n{\n "a": 1,\n "b" 2\n}\n', "line 4, column 6 after 1 good value"),
+        (b'{"a":1,\n"b":2}\n{"a":\n{"a":3}\n,"c"}\n', "line 5, column 5 after 1 good value"),
         (b'[\n {"a":1}\n {"a":2}\n]\n', "line 3, column 2"),
         (b"[" * 100_000 + b"]" * 100_000, "nested too deeply"),
         (b'{"a":' * 100_000 + b"1" + b"}" * 100_000, "nested too deeply"),
@@ -407,13 +414,6 @@ def test_a_file_that_cannot_be_used_is_one_clear_line(audit, content, says):
     message = str(caught.value)
     assert says in message
     assert "\n" not in message and len(message) < 300
-
-
-def test_errors_on_the_command_line_are_one_line_and_exit_code_2(tmp_path):
-    for path, says in ((tmp_path, "is a folder"), (tmp_path / "no.json", "does not exist")):
-        result = CliRunner().invoke(cli, ["audit", str(path)])
-        assert (result.exit_code, result.stdout) == (2, "")
-        assert says in result.stderr and result.stderr.count("\n") == 1
 
 
 def test_no_value_and_no_endless_name_is_shown(tmp_path):
@@ -436,18 +436,35 @@ def test_no_value_and_no_endless_name_is_shown(tmp_path):
 def test_the_table_has_the_numbers(tmp_path):
     rows = orders(300)
     path = tmp_path / "orders.json"
-    path.write_text(json.dumps({"data": rows}, indent=2), encoding="utf-8")
+    value = {"data": rows, "tags": [{"a": 1}] * 2, "included": [{"b": 1}] * 7}
+    path.write_text(json.dumps(value, indent=2), encoding="utf-8")
     run = [sys.executable, "-m", "toolresults", "audit", str(path)]
     # UTF-8 whatever the console says
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "60"}
     result = subprocess.run(run, capture_output=True, encoding="utf-8", env=environment)
     assert (result.returncode, result.stderr) == (0, "")
     assert "300 rows at $.data" in result.stdout
-    assert f"{count_tokens(to_json({'data': rows})):,}" in result.stdout
+    assert "for --rows: $.included (7), $.tags (2)" in result.stdout
+    assert f"{count_tokens(to_json(value)):,}" in result.stdout
     for encoding in ENCODINGS:
         assert encoding in result.stdout
     assert result.stdout.index("1. compact") < result.stdout.index("2. ref payload")
     assert "\x1b" not in result.stdout
+
+
+SIZE = ["bytes", "characters", "estimate", "estimate_error_percent", "tokens"]
+DICTS = {
+    "as_written": SIZE,
+    "compact": SIZE,
+    "row_tokens": ["max", "median", "min"],
+    "after": ["budgets_filled", "pages", "rows_that_fit", "tokens"],
+}
+PLAIN = (
+    "file format rows rows_path encoding budget budgets_filled outside_rows_tokens rows_that_fit "
+    "pages fields advice warnings"
+).split()
+FIELD = tuple("name tokens share_percent present null empty heaviest_path heaviest_tokens".split())
+ADVICE = ("action", "field", "reason", "saves_tokens", "saves_percent")
 
 
 def test_json_has_the_documented_keys_and_stdin_works(tmp_path):
@@ -455,8 +472,10 @@ def test_json_has_the_documented_keys_and_stdin_works(tmp_path):
     run = [sys.executable, "-m", "toolresults", "audit", "-", "--json", "--budget", "1000"]
     result = subprocess.run(run, input=text, capture_output=True, encoding="utf-8")
     report = json.loads(result.stdout)
-    for key in report:
-        assert key in audit_show.__doc__
+    assert {key: sorted(value) for key, value in report.items() if isinstance(value, dict)} == DICTS
+    assert {*report} == {*DICTS, *PLAIN} and all(key in audit_show.__doc__ for key in report)
+    assert {tuple(field) for field in report["fields"]} == {FIELD}
+    assert {tuple(one) for one in report["advice"]} == {ADVICE}
     assert report["file"] == "standard input"
     assert report["budget"] == 1_000
     assert report["as_written"]["tokens"]["qwen3.5"] == count_tokens(text, "qwen3.5")

@@ -54,22 +54,26 @@ def test_no_text_is_no_tokens():
     assert [line.split()[0] for line in result.stdout.splitlines()] == ["0"] * 4
 
 
-@pytest.mark.parametrize("data", [b"caf\xe9 au lait", b"\xff\xfea", b"\x80"])
-def test_bytes_that_are_not_text_are_one_clear_line(data):
-    result = count(given=data)
+@pytest.mark.parametrize("command", ["count", "audit"])
+@pytest.mark.parametrize(
+    ("file", "given", "says"),
+    [
+        ("-", b"caf\xe9 au lait", "is not UTF-8 text"),
+        ("-", b"\xff\xfea", "is not UTF-16 text"),
+        ("-", b"\x80", "is not UTF-8 text"),
+        ("no.txt", b"", "no.txt does not exist: check the path"),
+        (".", b"", "is a folder: give one file inside it"),
+        ("", b"", "there is no file with an empty name"),
+        ("a\0b\x1b", b"", "a\\x00b\\x1b is not a path"),
+    ],
+)
+def test_a_mistake_is_one_clear_line(command, file, given, says):
+    result = CliRunner().invoke(cli, [command, file], input=given)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert "is not UTF-" in result.stderr and result.stderr.count("\n") == 1
+    assert says in result.stderr and result.stderr.count("\n") == 1
 
 
-def test_mistakes_at_the_keyboard(tmp_path):
-    assert count(str(tmp_path / "no.txt")).exit_code == 2
-    assert count(str(tmp_path)).exit_code == 2
-    nameless = count("")
-    assert (
-        nameless.exit_code == 2
-        and "there is no file" in nameless.stderr
-        and "folder" not in nameless.stderr
-    )
+def test_an_unknown_encoding_is_told_the_known_ones():
     wrong = count("--encoding", "gpt-4", given=b"x")
     assert wrong.exit_code == 2
     assert "o200k_base, cl100k_base, qwen3.5, all" in wrong.stderr
@@ -86,12 +90,15 @@ def test_the_command_counts_a_pipe():
 
 
 def test_help_imports_nothing_heavy():
-    code = (
-        "import sys; from click.testing import CliRunner; from toolresults.cli import cli;"
-        "[CliRunner().invoke(cli, a, catch_exceptions=False) for a in (['--help'], ['count', '--help'], "
-        "['call', '--help'], ['audit', '--help'])];"
-        "print({'toktok', 'tiktoken', 'duckdb', 'pydantic', 'rich', 'pandas', 'matplotlib'} & set(sys.modules))"
-    )
+    code = """if True:
+        import sys
+        from click.testing import CliRunner
+        from toolresults.cli import cli
+        for command in ([], ["count"], ["audit"]):
+            CliRunner().invoke(cli, [*command, "--help"], catch_exceptions=False)
+        heavy = {"toktok", "tiktoken", "duckdb", "pydantic", "rich", "pandas", "matplotlib"}
+        print(heavy & set(sys.modules))
+    """
     result = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True
     )
