@@ -178,6 +178,11 @@ OUTPUT = [
         "output",
     ),
     Attack("a value of 2**60 items", "x = [0, 0]\nfor i in range(60): x = [x, x]\nx", "output"),
+    Attack(
+        "a value of a billion keys that JSON has no text for",
+        "d = {(i,): 0 for i in range(10_000)}\nx = [d] * 1000\n[x] * 1000",
+        "output",
+    ),
     Attack("a value of long keys", "{'k' * 1000 + str(i): i for i in range(10000)}", "output"),
     Attack("a value of long integers", "[10**4000] * 100_000", "output"),
     Attack(

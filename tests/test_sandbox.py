@@ -4,7 +4,6 @@ functions see.
 
 import asyncio
 import contextvars
-import dataclasses
 import datetime as dt
 import decimal
 import threading
@@ -235,6 +234,7 @@ def test_host_calls_are_limited_to_the_call(run):
     assert run("call n times", n=7, limits=Limits(host_calls=7)).error is None
     result = run("call n times", n=8, limits=Limits(host_calls=7))
     assert (result.stopped, result.host_calls) == ("host calls", 7)
+    assert result.error == "stopped at 7 calls of functions. Ask for more rows in one call"
 
 
 def test_source_that_is_too_long_is_not_run(language):
@@ -337,6 +337,3 @@ def test_mistakes_of_the_host_are_told_at_once(tmp_path):
         open_sandbox("ruby")
     with pytest.raises(NotADirectoryError, match="files must be a directory"):
         open_sandbox("python", files=tmp_path / "none")
-    for field in dataclasses.fields(Limits):
-        with pytest.raises(ValueError, match=f"{field.name} must be above zero"):
-            Limits(**{field.name: 0})

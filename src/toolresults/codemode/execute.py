@@ -7,7 +7,6 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Annotated
 
 from pydantic import Field
@@ -33,9 +32,7 @@ EMPTY = "The code ran, but printed nothing and ended without a value."
 
 
 def open_sandbox(
-    language: str = "python",
-    functions: Mapping[str, HostFunction] = MappingProxyType({}),
-    **options,
+    language: str = "python", functions: Mapping[str, HostFunction] | None = None, **options
 ) -> Sandbox:
     """A sandbox for "python" or "javascript"; `options` are those of `Sandbox`. Raises `ValueError`
     for another.
