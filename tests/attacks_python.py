@@ -197,7 +197,8 @@ OUTPUT = [
     ),
     Attack(
         "a value of instances that hold a billion",
-        "class A:\n    def __init__(self, x): self.x = x\nx = [0] * 1000\nx = [x] * 1000\n[A([x] * 1000)] * 100_000",
+        "class A:\n    def __init__(self, x): self.x = x\nx = [0] * 1000\nx = [x] * 1000\n"
+        "[A([x] * 1000)] * 100_000",
         "output",
     ),
     Attack(
@@ -325,7 +326,8 @@ HOST = [
     Attack("calls that fail, swallowed", SWALLOW.format(body="crm.leak()"), "host calls"),
     Attack(
         "calls, in threads of asyncio",
-        "import asyncio\nasync def f():\n    while True: crm.list_tasks()\nawait asyncio.gather(f(), f())",
+        "import asyncio\nasync def f():\n    while True: crm.list_tasks()\n"
+        "await asyncio.gather(f(), f())",
         "host calls",
     ),
     Attack(

@@ -200,7 +200,8 @@ def test_a_check_of_arguments_that_fails_by_itself_is_a_failure_of_the_function(
 
 @pytest.mark.parametrize(
     "namespace",
-    "list print enum builtins gc errno cmath json case export constructor Date Error Iterator".split(),
+    "list print enum builtins gc errno cmath json case export constructor Date Error "
+    "Iterator".split(),
 )
 def test_a_namespace_that_a_language_needs_for_itself_is_refused(namespace):
     with pytest.raises(ValueError, match="a name that a language has taken"):

@@ -119,7 +119,9 @@ def test_errors_of_the_host_can_be_caught_and_told_apart():
     code = """
     const told = [];
     for (const call of [() => crm.salary("ana"), () => crm.rows({cont: 1}), () => crm.rows(true)]) {
-      try { await call() } catch (e) { told.push([e instanceof Error, e instanceof TypeError, e.name, e.message]) }
+      try { await call() } catch (e) {
+        told.push([e instanceof Error, e instanceof TypeError, e.name, e.message])
+      }
     }
     return told;
     """
@@ -305,7 +307,8 @@ def test_files_are_read_in_windows_and_only_by_their_names(tmp_path):
     (tmp_path / "b.bin").write_bytes(b"\xff\xfeab")
     (tmp_path / "folder").mkdir()
     code = """
-    const parts = [await files.read("a.txt"), await files.read("a.txt", 8), await files.read("a.txt", 2, 3)];
+    const parts = [await files.read("a.txt"), await files.read("a.txt", 8)];
+    parts.push(await files.read("a.txt", 2, 3));
     parts.push(await files.read({name: "a.txt", offset: 10}), await files.read("b.bin"));
     let error;
     try { await files.read("folder") } catch (e) { error = e.name }
@@ -343,7 +346,8 @@ def test_not_a_number_is_no_argument():
     ("code", "told"),
     [
         (
-            "let n = 0; ['a', 'b'].forEach(async (x) => { await crm.salary({name: x}); n++ }); return n",
+            "let n = 0; ['a', 'b'].forEach(async (x) => { await crm.salary({name: x}); n++ }); "
+            "return n",
             True,
         ),
         ("async function main() { await crm.salary({name: 'a'}); }\nmain()", True),

@@ -198,8 +198,10 @@ def test_full_is_typed_stubs_in_the_language_of_the_sandbox(language, stub):
 def test_full_groups_by_namespace(registry):
     stubs = found(registry, "hr.get_salary crm.add_note", "full")["stubs"]
     assert stubs == (
-        "# module hr\n# Reads what an employee earns.\ndef get_salary(username: str) -> float: ...\n"
-        "# module crm\n# Adds a note to a task.\ndef add_note(task_id: int, text: str) -> None: ...\n"
+        "# module hr\n# Reads what an employee earns.\n"
+        "def get_salary(username: str) -> float: ...\n"
+        "# module crm\n# Adds a note to a task.\n"
+        "def add_note(task_id: int, text: str) -> None: ...\n"
     )
 
 

@@ -38,7 +38,8 @@ CODE = {
     "by position": ("crm.add_note(1, 'abc')", "return await crm.add_note(1, 'abc')"),
     "catch": (
         "try:\n    crm.refuse()\nexcept PermissionError as e:\n    print('refused')",
-        "try { await crm.refuse() } catch (e) { if (e.name === 'PermissionError') console.log('refused') }",
+        "try { await crm.refuse() } catch (e) { if (e.name === 'PermissionError') "
+        "console.log('refused') }",
     ),
     "wrong argument": ("crm.note(*['a'])", "return await crm.note('a')"),
     "many rows": (
