@@ -105,33 +105,19 @@ def run(language):
     return go
 
 
-def test_value_comes_back_as_plain_json(run):
-    result = run("value")
-    assert (result.value, result.printed, result.error) == (
-        [1, {"a": 2.5}, None, True, "x"],
-        "",
-        None,
-    )
-
-
-def test_what_is_printed_comes_back(run):
-    result = run("print")
-    assert (result.printed, result.value, result.error, result.stopped) == (
-        "a 1\nb\n",
-        None,
-        None,
-        None,
-    )
-
-
-def test_a_run_without_output_is_not_an_error(run):
-    result = run("nothing")
-    assert (result.printed, result.value, result.error) == ("", None, None)
-
-
-def test_text_of_every_alphabet_crosses_both_ways(run):
-    result = run("unicode")
-    assert (result.printed, result.value) == ("żółw 🐢 1\n", "żółw 🐢")
+@pytest.mark.parametrize(
+    ("code", "printed", "value"),
+    [
+        ("value", "", [1, {"a": 2.5}, None, True, "x"]),
+        ("print", "a 1\nb\n", None),
+        ("unicode", "żółw 🐢 1\n", "żółw 🐢"),
+        ("nothing", "", None),
+    ],
+)
+def test_what_is_printed_and_the_value_come_back(code, printed, value, run):
+    result = run(code)
+    assert (result.printed, result.value) == (printed, value)
+    assert (result.error, result.stopped) == (None, None)
 
 
 def test_error_has_its_kind_and_the_line_of_the_code_and_what_was_printed_before_is_kept(

@@ -99,7 +99,6 @@ def execute_tool(
     sandbox: Sandbox,
     *,
     budget: int | None = None,
-    name: str = "execute",
     about: str = "",
     explain: Callable[[str, Run], Run] = lambda code, run: run,
 ) -> Tool:
@@ -117,4 +116,4 @@ def execute_tool(
         return ToolResult(render(run, budget), is_error=run.error is not None)
 
     execute.__doc__ = inspect.cleandoc(f"{sandbox.description}\n{about}")
-    return Tool(execute, name=name, budget=budget)
+    return Tool(execute, budget=budget)
