@@ -1,5 +1,6 @@
 """`results/`, `tokens.py` and `plain.py` can be copied into another project as they are."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -60,14 +61,17 @@ def test_a_file_works_in_another_project(tmp_path, name):
 
 
 def test_code_mode_works_in_another_project(tmp_path):
-    """With `results/` and the four files beside it that the README names."""
+    """With the folders and files that the README names, and nothing else of this project."""
     theirs = tmp_path / "theirs"
-    for folder in ("codemode", "results"):
-        shutil.copytree(
-            SOURCE / folder, theirs / folder, ignore=shutil.ignore_patterns("__pycache__")
-        )
-    for file in ("arguments", "plain", "tokens", "tools"):
-        shutil.copy(SOURCE / f"{file}.py", theirs)
+    theirs.mkdir()
+    readme = (SOURCE.parents[1] / "README.md").read_text(encoding="utf-8")
+    named = re.search(r"To lift it: (`codemode/`.*?), with the packages", readme, re.DOTALL)
+    for name in re.findall(r"`([^`]+)`", named[1]):
+        if name.endswith("/"):
+            ignore = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(SOURCE / name, theirs / name, ignore=ignore)
+        else:
+            shutil.copy(SOURCE / name, theirs)
     (theirs / "__init__.py").touch()
     code = """if True:
         import sys
