@@ -49,6 +49,11 @@ LEAST_BUDGET = 300
 part of every one.
 """
 
+# what a model reads of `search`
+_SEARCH = (
+    "Finds the functions that code in execute can call, best first. "
+    "Look at stubs before you write code."
+)
 _QUERY = "What to do, in words; or a path or namespace."
 _DETAIL = "brief: a line each. full: typed stubs."
 
@@ -129,11 +134,9 @@ class Registry(AbstractContextManager):
             query: Annotated[str, Field(description=_QUERY)],
             detail: Annotated[Literal["brief", "full"], Field(description=_DETAIL)] = "brief",
         ) -> str:
-            """Finds the functions that code in execute can call, best first. Look at stubs before
-            you write code.
-            """
             return self.search(query, detail)
 
+        search.__doc__ = _SEARCH
         return [Tool(search, budget=self.budget), self._execute]
 
     def execute(self, code: str) -> str:
