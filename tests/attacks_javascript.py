@@ -6,7 +6,8 @@ from attacks import Attack
 
 AFTER = Attack(
     "the next run finds everything as it was",
-    "console.log(JSON.stringify([typeof leaked, {}.leaked, [3].map(String), (await crm.list_tasks()).length]))",
+    "console.log(JSON.stringify([typeof leaked, {}.leaked, [3].map(String), "
+    "(await crm.list_tasks()).length]))",
     printed='["undefined",null,["3"],2]\n',
 )
 
@@ -170,7 +171,8 @@ HOST = [
     ),
     Attack(
         "the constructor of a host's error",
-        "try { await crm.leak() } catch (e) { return e.constructor.constructor('return process.env')() }",
+        "try { await crm.leak() } "
+        "catch (e) { return e.constructor.constructor('return process.env')() }",
         error=GONE,
     ),
     Attack(
@@ -242,7 +244,8 @@ BRIDGE = [
     ),
     Attack(
         "methods of lists replaced",
-        f"for (const k of ['push', 'map', 'join', 'shift', Symbol.iterator]) Array.prototype[k] = null; {ROWS}",
+        "for (const k of ['push', 'map', 'join', 'shift', Symbol.iterator]) "
+        f"Array.prototype[k] = null; {ROWS}",
         value=2,
     ),
     Attack(
@@ -254,12 +257,14 @@ BRIDGE = [
     Attack("JSON replaced", f"JSON.parse = JSON.stringify = () => 'evil'; {ROWS}", value=2),
     Attack(
         "globals replaced",
-        f"for (const k of ['Promise', 'Object', 'JSON', 'Error', 'Map']) globalThis[k] = null; {ROWS}",
+        "for (const k of ['Promise', 'Object', 'JSON', 'Error', 'Map']) "
+        f"globalThis[k] = null; {ROWS}",
         value=2,
     ),
     Attack(
         "keys of messages on Object.prototype",
-        f"Object.assign(Object.prototype, {{value: 1, error: ['E', 'e'], next: 1, code: 'x', leaked: 9}}); {ROWS}",
+        "Object.assign(Object.prototype, {value: 1, error: ['E', 'e'], next: 1, code: 'x', "
+        f"leaked: 9}}); {ROWS}",
         value=2,
     ),
     Attack(

@@ -178,6 +178,11 @@ OUTPUT = [
         "output",
     ),
     Attack("a value of 2**60 items", "x = [0, 0]\nfor i in range(60): x = [x, x]\nx", "output"),
+    Attack(
+        "a value of a billion keys that JSON has no text for",
+        "d = {(i,): 0 for i in range(10_000)}\nx = [d] * 1000\n[x] * 1000",
+        "output",
+    ),
     Attack("a value of long keys", "{'k' * 1000 + str(i): i for i in range(10000)}", "output"),
     Attack("a value of long integers", "[10**4000] * 100_000", "output"),
     Attack(
@@ -192,7 +197,8 @@ OUTPUT = [
     ),
     Attack(
         "a value of instances that hold a billion",
-        "class A:\n    def __init__(self, x): self.x = x\nx = [0] * 1000\nx = [x] * 1000\n[A([x] * 1000)] * 100_000",
+        "class A:\n    def __init__(self, x): self.x = x\nx = [0] * 1000\nx = [x] * 1000\n"
+        "[A([x] * 1000)] * 100_000",
         "output",
     ),
     Attack(
@@ -320,7 +326,8 @@ HOST = [
     Attack("calls that fail, swallowed", SWALLOW.format(body="crm.leak()"), "host calls"),
     Attack(
         "calls, in threads of asyncio",
-        "import asyncio\nasync def f():\n    while True: crm.list_tasks()\nawait asyncio.gather(f(), f())",
+        "import asyncio\nasync def f():\n    while True: crm.list_tasks()\n"
+        "await asyncio.gather(f(), f())",
         "host calls",
     ),
     Attack(

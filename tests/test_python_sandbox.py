@@ -78,9 +78,12 @@ def run(host):
 
 
 RIGHT = {
-    "totals in a dict": "t = {}\nfor r in crm.list_tasks():\n    t[r['owner']] = t.get(r['owner'], 0) + r['amount']\nt",
-    "a key of one's own": "rows = crm.list_tasks()\nfor r in rows:\n    r['vat'] = r['amount'] * 0.2\nrows[0]['vat']",
-    "a key by update": "rows = crm.list_tasks()\nfor r in rows: r.update(extra=1)\nrows[0]['extra']",
+    "totals in a dict": "t = {}\nfor r in crm.list_tasks():\n"
+    "    t[r['owner']] = t.get(r['owner'], 0) + r['amount']\nt",
+    "a key of one's own": "rows = crm.list_tasks()\nfor r in rows:\n"
+    "    r['vat'] = r['amount'] * 0.2\nrows[0]['vat']",
+    "a key by update": "rows = crm.list_tasks()\nfor r in rows: r.update(extra=1)\n"
+    "rows[0]['extra']",
     "a dict that changes type": "r = {'a': len(crm.list_tasks())}\nr['b'] = 'x'\nr",
     "a list of mixed types": "x = [len(crm.list_tasks())]\nx.append('a')\nx[1].upper()",
     "arguments by **": "filters = {'owner': 'ana', 'limit': 2}\ncrm.list_tasks(**filters)",
@@ -90,28 +93,38 @@ RIGHT = {
     "words in a loop": "for s in ['open', 'done']: crm.list_tasks(status=s)",
     "words from a dict": "for s in {'open': 1}: crm.list_tasks(status=s)",
     "an owner that may be None": "for r in crm.list_tasks(): crm.list_tasks(owner=r['owner'])",
-    "a text that may be None": "for r in crm.list_tasks():\n    if r['owner']: crm.add_note(r['id'], r['owner'])",
-    "a text that is None elsewhere": "for r in crm.list_tasks()[1:]: crm.add_note(r['id'], r['owner'])",
+    "a text that may be None": "for r in crm.list_tasks():\n"
+    "    if r['owner']: crm.add_note(r['id'], r['owner'])",
+    "a text that is None elsewhere": "for r in crm.list_tasks()[1:]: "
+    "crm.add_note(r['id'], r['owner'])",
     "what JSON said": "import json\nd = json.loads('{\"id\": 1}')\ncrm.get_task(d['id'])",
-    "what a function without types said": "def pick(r): return r['id']\ncrm.add_note(pick(crm.list_tasks()[0]), 'x')",
+    "what a function without types said": "def pick(r): return r['id']\n"
+    "crm.add_note(pick(crm.list_tasks()[0]), 'x')",
     "an optional key": "[r.get('due', '?') for r in crm.list_tasks()]",
     "get of a key that is not there": "[r.get('priority') for r in crm.list_tasks()]",
     "a date for a text": "import datetime\ncrm.due_by(datetime.date(2026, 3, 1))",
     "a tuple for a list": "crm.add_note(1, 'a', ('x', 'y'))",
-    "a built-in that the checker does not know": "list(map(lambda r: r['id'], filter(None, crm.list_tasks())))",
+    "a built-in that the checker does not know": "list(map(lambda r: r['id'], "
+    "filter(None, crm.list_tasks())))",
     "getattr": "getattr(crm, 'list_tasks')(limit=1)",
-    "an import with a way around": "try:\n    import statistics\nexcept ImportError:\n    n = len(crm.list_tasks())\nn",
+    "an import with a way around": "try:\n    import statistics\nexcept ImportError:\n"
+    "    n = len(crm.list_tasks())\nn",
     "import as": "import crm as c\nc.list_tasks()",
     "from import": "from crm import list_tasks\nlist_tasks(owner='ana')",
-    "an exception that the checker does not know": "try:\n    crm.list_tasks()\nexcept PermissionError: pass",
-    "sorted by a key": "sorted(crm.list_tasks(), key=lambda r: (r['owner'] or '', -r['amount']))[0]['id']",
-    "Counter": "from collections import Counter\nCounter(r['owner'] for r in crm.list_tasks()).most_common(1)",
+    "an exception that the checker does not know": "try:\n    crm.list_tasks()\n"
+    "except PermissionError: pass",
+    "sorted by a key": "sorted(crm.list_tasks(), "
+    "key=lambda r: (r['owner'] or '', -r['amount']))[0]['id']",
+    "Counter": "from collections import Counter\n"
+    "Counter(r['owner'] for r in crm.list_tasks()).most_common(1)",
     "defaultdict": "from collections import defaultdict\nd = defaultdict(list)\n"
     "for r in crm.list_tasks(): d[r['owner']].append(r)\nlen(d)",
     "async for nothing": "async def main():\n    return crm.list_tasks()\nlen(await main())",
     "a name made by exec": "exec('limit = 2')\ncrm.list_tasks(limit=eval('limit'))",
-    "a function of one's own with the same name": "def add_note(text): return text\nadd_note('a'), crm.list_tasks()",
-    "a dict keyed by rows": "by = {r['id']: r for r in crm.list_tasks()}\nby[1]['title'] + by[2]['title']",
+    "a function of one's own with the same name": "def add_note(text): return text\n"
+    "add_note('a'), crm.list_tasks()",
+    "a dict keyed by rows": "by = {r['id']: r for r in crm.list_tasks()}\n"
+    "by[1]['title'] + by[2]['title']",
 }
 
 WRONG = {
@@ -217,7 +230,8 @@ ERRORS = {
     "def g():\n    yield 1": (
         "NotImplementedError: this Python has no support for yield expressions (line 2: yield 1)"
     ),
-    "raise ValueError('x' * 400)": f"ValueError: {'x' * 299}… (line 1: raise ValueError('x' * 400))",
+    "raise ValueError('y' * 400)": f"ValueError: {'y' * 299}… (line 1: raise ValueError('y' * 400)"
+    ")",
     "raise ValueError": "ValueError (line 1: raise ValueError)",
 }
 
@@ -340,7 +354,8 @@ def test_description_says_what_is_true():
     [
         (
             "d = {'a': 1}\nmax(d, key=d.get)",
-            "AttributeError: 'dict' object has no attribute 'get' as a value: methods are only called here, "
+            "AttributeError: 'dict' object has no attribute 'get' as a value: methods are only "
+            "called here, "
             "as in lambda x: d.get(x) (line 2: max(d, key=d.get))",
         ),
         (
@@ -376,41 +391,23 @@ with open("/data/orders.json") as f:
     assert sandbox.run("open('/data/later.txt').read()").value == "new"
 
 
-@pytest.mark.parametrize("value", ["float('nan')", "float('inf')", "[1.5, float('nan')]"])
-def test_an_argument_that_came_to_nothing_is_an_error_and_does_not_drop_the_filter(value):
-    def rows(least: float | list | None = None) -> str:
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("float('nan')", "float('inf')", "[1.5, float('nan')]"),
+        *("lambda: 1", "math", "iter([1])", "print", "A", "A()"),
+        "deep",
+    ],
+)
+def test_an_argument_that_is_no_plain_data_is_an_error_and_neither_left_out_nor_its_name(value):
+    def rows(least: float | list | str | None = None) -> str:
         """Rows."""
         return f"least is {least}"
 
+    before = "import math\nclass A: pass\ndeep = []\nfor i in range(5000): deep = [deep]\n"
     with PythonSandbox({"crm.rows": HostFunction(rows, "crm")}) as sandbox:
-        run = sandbox.run(f"crm.rows(least={value})")
-        assert (
-            run.value is None and "TypeError: crm.rows: an argument is not plain data" in run.error
-        )
-        assert sandbox.run("crm.rows(least=1.5)").value == "least is 1.5"
-
-
-@pytest.mark.parametrize("value", ["lambda: 1", "math", "iter([1])", "print", "A", "A()"])
-def test_an_argument_that_cannot_leave_the_interpreter_is_an_error_and_not_its_name(value):
-    def note(text: str) -> str:
-        """Notes."""
-        return text
-
-    with PythonSandbox({"crm.note": HostFunction(note, "crm")}) as sandbox:
-        run = sandbox.run(f"import math\nclass A: pass\nx = [{value}]\ncrm.note(x[0])")
-        assert (
-            run.value is None and "TypeError: crm.note: an argument is not plain data" in run.error
-        )
-        assert sandbox.run("crm.note('<b>not a function</b>')").value == "<b>not a function</b>"
-
-
-def test_an_argument_that_is_nested_too_deep_is_an_error_of_the_code():
-    def note(text: list) -> int:
-        """Notes."""
-        return len(text)
-
-    with PythonSandbox({"crm.note": HostFunction(note, "crm")}) as sandbox:
-        run = sandbox.run("x = []\nfor i in range(5000): x = [x]\ncrm.note(x)")
-        assert (
-            run.value is None and "TypeError: crm.note: an argument is not plain data" in run.error
-        )
+        run = sandbox.run(f"{before}x = [{value}]\ncrm.rows(least=x[0])")
+        assert run.value is None
+        assert "TypeError: crm.rows: an argument is not plain data" in run.error
+        for good in (1.5, "<b>not a function</b>"):
+            assert sandbox.run(f"crm.rows(least={good!r})").value == f"least is {good}"

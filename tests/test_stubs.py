@@ -91,22 +91,24 @@ class Point(TypedDict):
 class Owner(TypedDict):
     name: str
     since: str
-def list_tasks(owner: str | None = None, status: Literal['open', 'done'] = 'open', limit: int = 20, \
-least: float | None = None, since: str | None = None) -> list[Task]: ...
-def move(task_id: int, *, colour: Literal['red', 'blue'] = ..., many: list[int] = ..., top: int | None = None) \
--> Odd: ...
+def list_tasks(owner: str | None = None, status: Literal['open', 'done'] = 'open', \
+limit: int = 20, least: float | None = None, since: str | None = None) -> list[Task]: ...
+def move(task_id: int, *, colour: Literal['red', 'blue'] = ..., many: list[int] = ..., \
+top: int | None = None) -> Odd: ...
 def plain_result(point: Point, when: str) -> None: ...
 """
 
 DTS = """\
 declare namespace crm {
-  interface Task { id: number; owner: Owner | null; parent: Task | null; amount: number; note?: string }
+  interface Task { id: number; owner: Owner | null; parent: Task | null; amount: number; \
+note?: string }
   interface Odd { 'a-b': number; class?: string }
   interface Point { x: number; label: string }
   interface Owner { name: string; since: string }
   function list_tasks(args?: { owner?: string | null; status?: 'open' | 'done'; limit?: number; \
 least?: number | null; since?: string | null }): Promise<Task[]>;
-  function move(args: { task_id: number; colour?: 'red' | 'blue'; many?: number[]; top?: number | null }): Promise<Odd>;
+  function move(args: { task_id: number; colour?: 'red' | 'blue'; many?: number[]; \
+top?: number | null }): Promise<Odd>;
   function plain_result(args: { point: Point; when: string }): Promise<null>;
 }
 """
@@ -133,7 +135,8 @@ def list_tasks(
 
 DTS_FOR_READERS = """\
 declare namespace crm {
-  interface Task { id: number; owner: Owner | null; parent: Task | null; amount: number; note?: string }
+  interface Task { id: number; owner: Owner | null; parent: Task | null; amount: number; \
+note?: string }
   interface Owner {
     name: string;  // Full name.
     since: string;
@@ -225,7 +228,10 @@ def test_a_default_that_is_no_python_expression_is_not_written_as_one():
         a: float = float("inf"), b: str = "x" * 41, c: str = "it's\n", d: Colour = Colour.RED
     ): ...
 
-    stub = "def give(a: float = ..., b: str = ..., c: str = \"it's\\n\", d: Literal['red', 'blue'] = ...) -> Any: ...\n"
+    stub = (
+        'def give(a: float = ..., b: str = ..., c: str = "it\'s\\n", '
+        "d: Literal['red', 'blue'] = ...) -> Any: ...\n"
+    )
     assert pyi([HostFunction(give, "kinds")]).endswith(stub)
 
 

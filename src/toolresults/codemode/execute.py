@@ -7,7 +7,6 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 from typing import Annotated
 
 from pydantic import Field
@@ -33,9 +32,7 @@ EMPTY = "The code ran, but printed nothing and ended without a value."
 
 
 def open_sandbox(
-    language: str = "python",
-    functions: Mapping[str, HostFunction] = MappingProxyType({}),
-    **options,
+    language: str = "python", functions: Mapping[str, HostFunction] | None = None, **options
 ) -> Sandbox:
     """A sandbox for "python" or "javascript"; `options` are those of `Sandbox`. Raises `ValueError`
     for another.
@@ -102,7 +99,6 @@ def execute_tool(
     sandbox: Sandbox,
     *,
     budget: int | None = None,
-    name: str = "execute",
     about: str = "",
     explain: Callable[[str, Run], Run] = lambda code, run: run,
 ) -> Tool:
@@ -120,4 +116,4 @@ def execute_tool(
         return ToolResult(render(run, budget), is_error=run.error is not None)
 
     execute.__doc__ = inspect.cleandoc(f"{sandbox.description}\n{about}")
-    return Tool(execute, name=name, budget=budget)
+    return Tool(execute, budget=budget)

@@ -13,7 +13,7 @@ import inspect
 import keyword
 import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..results.cursor import CursorError
 from ..results.redact import redact
@@ -134,6 +134,14 @@ class HostFunction:
             raise HostError(
                 "RuntimeError", f"{told}. This is not caused by your arguments."
             ) from None
+
+
+def by_namespace(functions: Iterable[HostFunction]) -> dict[str, list[HostFunction]]:
+    """The functions of each namespace, in their order."""
+    groups: dict[str, list[HostFunction]] = {}
+    for function in functions:
+        groups.setdefault(function.namespace, []).append(function)
+    return groups
 
 
 def _kind(error: Exception) -> str:

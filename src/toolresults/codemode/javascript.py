@@ -25,25 +25,13 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
-from typing import Self
 
 from ..results.shape import cut
 from ..tools import ToolError
 from .functions import MESSAGE_CHARS, HostError, HostFunction
-from .sandbox import (
-    LONGEST_TOKEN,
-    CodeError,
-    HostCalls,
-    Limits,
-    Printed,
-    Sandbox,
-    Stopped,
-    at_line,
-    is_over,
-    timer,
-)
+from .sandbox import LONGEST_TOKEN, CodeError, Running, Sandbox, Stopped, at_line, is_over, timer
 
 _READ_CHARS = 10_000_000
 """Most characters of one read of a file: a large tool result in one piece, and well within the
@@ -87,61 +75,60 @@ Nothing but the language is there: no import, require, fetch, process, timers or
             raise ImportError("JavaScript needs the package mini-racer: pip install mini-racer")
         self._engine = Path(found.submodule_search_locations[0])
 
-    def _execute(self, code: str, calls: HostCalls, printed: Printed) -> object:
+    def _execute(self, code: str, running: Running) -> object:
         if self.files:
-            calls.functions |= _file_functions(self.files)
-        begin = {
+            running.functions |= _file_functions(self.files)
+        settings = {
             "code": code,
-            "paths": [function.path for function in calls.mentioned(code)],
+            "spaces": {
+                name: [one.name for one in group] for name, group in running.mentioned(code).items()
+            },
             "hostCalls": self.limits.host_calls,
             "printChars": LONGEST_TOKEN * self.limits.output_tokens,
         }
-        with _Process(self._engine, self.limits) as process:
-            calls.deadline = time.monotonic() + self.limits.seconds
-            process.begin(calls.deadline, begin)
+        with _Process(self._engine, self.limits.memory) as process:
+            running.begin()
+            process.begin(running.deadline, settings)
             while True:
                 match process.read():
                     case {"print": str(text)}:
-                        printed.write(text)
+                        running.write(text)
                     case {"call": str(path), "args": list(args)}:
-                        process.send(self._answer(path, args, calls))
+                        process.send(self._answer(path, args, running))
                     case {"value": value, **more}:
                         # if not, main() has told what it had to tell
-                        if more.get("early") is True and (value is not None or not printed.text):
-                            printed.write(_EARLY)
+                        if "early" in more and (value is not None or not running.printed):
+                            running.write(_EARLY)
                         return value
                     case {"over": "output" | "host calls" as limit} | {
                         "stopped": "memory" as limit
                     }:
-                        raise Stopped(limit, self.limits)
+                        raise Stopped(limit)
                     case message:
-                        lines = re.split(r"\r\n|[\r\n\u2028\u2029]", code)
-                        raise CodeError(_explain(message, lines))
+                        raise CodeError(_explain(message, code))
 
-    def _answer(self, path: str, args: list[object], calls: HostCalls) -> dict[str, object]:
+    def _answer(self, path: str, args: list[object], running: Running) -> dict[str, object]:
         """What the code gets for a call: one plain object means named arguments.
 
         Raises `Stopped` for a result that the code could not hold: to make JSON of it would only
         hold up the host.
         """
-        named = len(args) == 1 and isinstance(args[0], dict)
+        given = ([], args[0]) if len(args) == 1 and isinstance(args[0], dict) else (args, {})
         try:
-            result = calls.call(path, [] if named else args, args[0] if named else {})
+            result = running.call(path, *given)
         except HostError as error:
             return {"error": [error.kind, str(error)]}
         if is_over(result, self.limits.memory):
-            raise Stopped("memory", self.limits)
+            raise Stopped("memory")
         return {"value": result}
 
 
-def _explain(message: dict[str, object], lines: list[str]) -> str:
+def _explain(message: dict[str, object], code: str) -> str:
     """One line for the model: what is wrong, and the line of its own code where it is."""
     match message:
         case {"idle": True}:
-            return (
-                "Error: the code waits for a promise that nothing resolves: there are no timers "
-                "and no events here"
-            )
+            told = "the code waits for a promise that nothing resolves"
+            return f"Error: {told}: there are no timers and no events here"
         case {"syntax": str(told)}:
             found = re.match(r"<anonymous>:(\d+): (.*)", told)
             # its first line is not the code's; a missing bracket is missed after the last one
@@ -154,6 +141,7 @@ def _explain(message: dict[str, object], lines: list[str]) -> str:
     told = cut(" ".join(told.split()) or "Error", MESSAGE_CHARS)
     if not isinstance(line, int):
         return told
+    lines = re.split(r"\r\n|[\r\n\u2028\u2029]", code)
     line = min(max(line, 1), len(lines))
     return at_line(told, line, lines[line - 1])
 
@@ -226,18 +214,18 @@ class EngineError(RuntimeError):
     """The JavaScript engine does not start on this machine. The message is for the host."""
 
 
-class _Process:
-    """A fresh engine, used for one run. `engine` is the folder of the package mini-racer.
+class _Process(AbstractContextManager):
+    """A fresh engine, used for one run. `engine` is the folder of the package mini-racer, `memory`
+    its limit in bytes.
 
     Raises `EngineError` if it does not start.
     """
 
-    def __init__(self, engine: Path, limits: Limits):
-        self._limits = limits
+    def __init__(self, engine: Path, memory: int):
         self._late = False
         python = [sys.executable, "-I", "-S", "-W", "ignore"]
         self._process = subprocess.Popen(
-            [*python, str(_CHILD), str(engine), str(limits.memory)],
+            [*python, str(_CHILD), str(engine), str(memory)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,  # V8's last words come between the lines of JSON
@@ -282,7 +270,7 @@ class _Process:
             pass  # V8's report of its end, with paths
         died = self._process.wait()
         why = "time" if self._late else "memory" if died in _NO_MEMORY else "crash"
-        raise Stopped(why, self._limits)
+        raise Stopped(why)
 
     def _kill(self) -> None:
         self._late = True
@@ -295,9 +283,6 @@ class _Process:
         for pipe in (self._process.stdin, self._process.stdout):
             with suppress(OSError):  # a message that was not read
                 pipe.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

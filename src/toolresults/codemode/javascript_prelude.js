@@ -4,7 +4,8 @@
 // the code get hold of the bridge, it gains nothing: the host checks every message, and the process ends with the run.
 //
 // To the host: {print}, {call, args}, then one of {value}, {error: {told, line}}, {idle}, {over}.
-// From the host: {code, paths, printChars, hostCalls}, then {value} or {error: [name, message]} for each call, in order.
+// From the host: {code, spaces: {crm: [name]}, printChars, hostCalls}, then {value} or {error: [name, message]} for each
+// call, in order.
 (() => {
   "use strict";
 
@@ -16,7 +17,6 @@
   const AsyncFunction = (async () => {}).constructor;
   const bound = Function.prototype.bind.bind(Function.prototype.call); // a method as a function of its object
   const slice = bound(String.prototype.slice);
-  const indexOf = bound(String.prototype.indexOf);
   const unitAt = bound(String.prototype.charCodeAt);
   const isoDate = bound(Date.prototype.toISOString);
   const lineOf = bound(WeakMap.prototype.get);
@@ -173,9 +173,8 @@
   }
 
   function hostError(kind, message) {
-    const error = kind === "TypeError" ? new TypeError(message) : new Error(message);
-    if (kind !== "TypeError") defineProperty(error, "name", { value: kind, configurable: true, writable: true });
-    return error;
+    if (kind === "TypeError") return new TypeError(message);
+    return defineProperty(new Error(message), "name", { value: kind, configurable: true, writable: true });
   }
 
   // an async function, so that an error of the host has the line of the model's code that waited for it
@@ -197,17 +196,14 @@
     }
   }
 
-  function surround(paths) {
+  function surround(functions) {
     const console = { log: print, info: print, warn: print, error: print, debug: print, table: print, dir: print };
-    const spaces = { __proto__: null };
-    for (let i = 0; i < paths.length; i++) {
-      const dot = indexOf(paths[i], ".");
-      const space = slice(paths[i], 0, dot);
+    const spaces = { __proto__: null, console };
+    for (const space in functions) {
       if (space in globalThis) throw new TypeError(`the namespace ${space} is JavaScript's own: use another name`);
-      spaces[space] ??= create(null);
-      spaces[space][slice(paths[i], dot + 1)] = hostFunction(paths[i]);
+      spaces[space] = create(null);
+      for (const name of functions[space]) spaces[space][name] = hostFunction(`${space}.${name}`);
     }
-    spaces.console = console;
     for (const space in spaces) {
       defineProperty(globalThis, space, { value: freeze(spaces[space]), writable: false, configurable: false });
     }
@@ -220,7 +216,7 @@
     settings = message;
     let body;
     try {
-      surround(message.paths);
+      surround(message.spaces);
       // this constructor parses the body by itself, so that no bracket in it can close what stands around it
       body = new AsyncFunction(`${message.code}\n//# sourceURL=code`);
     } catch (error) {

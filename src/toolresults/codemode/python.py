@@ -24,29 +24,15 @@ import os
 import re
 import signal
 import threading
-import time
 import typing
-from collections import defaultdict
 from collections.abc import Mapping
-from types import MappingProxyType
-from typing import Self
 
 import pydantic_monty as monty
 
 from ..results.shape import cut
 from ..tokens import plain
-from .functions import MESSAGE_CHARS, HostError, HostFunction
-from .sandbox import (
-    CodeError,
-    HostCalls,
-    Limits,
-    Printed,
-    Sandbox,
-    Stopped,
-    at_line,
-    is_over,
-    timer,
-)
+from .functions import MESSAGE_CHARS, HostError
+from .sandbox import CodeError, Running, Sandbox, Stopped, at_line, is_over, timer
 from .stubs import pyi
 
 PROCESSES = 32
@@ -79,14 +65,13 @@ time, random, collections, itertools, functools, decimal, csv, bisect, copy, typ
 hashlib, base64; not statistics, heapq, string, operator, io, enum, pandas. {files}"""
     _about_files = 'Files to read are under /data: os.listdir("/data"), open("/data/name").'
 
-    def __init__(self, functions: Mapping[str, HostFunction] = MappingProxyType({}), **options):
-        super().__init__(functions, **options)
-        _pool()  # the first worker takes 35 ms, which must not count against the first run
+    def __init__(self, *args: object, **options: object):
+        super().__init__(*args, **options)
+        with _starting:  # the first worker takes 35 ms, which must not count against the first run
+            _pool()
 
-    def _execute(self, code: str, calls: HostCalls, printed: Printed) -> object:
-        groups: dict[str, list[HostFunction]] = defaultdict(list)
-        for function in calls.mentioned(code):
-            groups[function.namespace].append(function)
+    def _execute(self, code: str, running: Running) -> object:
+        groups = running.mentioned(code)
         stubs = {name: _stubs(tuple(group)) for name, group in groups.items()}
         modules = {
             name: monty.ExternalModule({one.name: one.call for one in group}, stubs=stubs[name])
@@ -102,72 +87,60 @@ hashlib, base64; not statistics, heapq, string, operator, io, enum, pandas. {fil
             os_policy={"sleep": "zero"},
             external_modules=modules,
         )
-        with mounted as mount, session, _Worker(session.worker_pid, calls, self.limits) as worker:
-
-            def run(**options) -> object:
-                snapshot = session.feed_start(
-                    code,
-                    print_callback=lambda _, text: worker.write(printed, text),
-                    mount=mount,
-                    **options,
-                )
-                return _drive(snapshot, calls)
-
+        with mounted as mount, session, _Worker(session.worker_pid, running) as worker:
+            told = {"print_callback": lambda _, text: worker.write(text), "mount": mount}
             try:
-                # each in a feed of its own, so that line numbers are those of the code
-                for name in modules:
+                for name in modules:  # a feed each, so that line numbers are those of the code
                     session.feed_run(f"import {name}")
                 try:
-                    value = run()
+                    value = _drive(session.feed_start(code, **told), running)
                 except monty.MontyTypingError as error:  # nothing has run: the checker comes first
                     if refused := _refusals(str(error), code, stubs):
                         raise CodeError("Nothing was run. " + "\n".join(refused)) from None
-                    value = run(skip_type_check=True)
+                    snapshot = session.feed_start(code, skip_type_check=True, **told)
+                    value = _drive(snapshot, running)
             except monty.MontyError as error:
-                raise worker.stopped or self._failure(error) from None
+                raise worker.stopped or _failure(error) from None
             if worker.stopped:  # it printed too much in its last moment
                 raise worker.stopped
             return value
 
-    def _failure(self, error: monty.MontyError) -> Exception:
-        if isinstance(error, monty.MontyCrashedError):
-            return Stopped("crash", self.limits)
-        if isinstance(error, monty.MontyTypingError):  # of an import, which the host has chosen
-            return CodeError(
-                "ImportError: the functions that this code names cannot be imported under their "
-                "namespace"
-            )
-        if isinstance(error.exception(), MemoryError):
-            return Stopped("memory", self.limits)
-        return CodeError(_explain(error))
+
+_stubs = functools.lru_cache(maxsize=64)(pyi)
 
 
-@functools.lru_cache(maxsize=64)
-def _stubs(group: tuple[HostFunction, ...]) -> str:
-    return pyi(group)
+def _failure(error: monty.MontyError) -> Exception:
+    if isinstance(error, monty.MontyCrashedError):
+        return Stopped("crash")
+    if isinstance(error, monty.MontyTypingError):  # of an import, which the host has chosen
+        told = "the functions that this code names cannot be imported under their namespace"
+        return CodeError(f"ImportError: {told}")
+    if isinstance(error.exception(), MemoryError):
+        return Stopped("memory")
+    return CodeError(_explain(error))
 
 
 # ---- calls of the host's functions
 
 
-def _drive(snapshot: monty.SyncSnapshot, calls: HostCalls) -> object:
+def _drive(snapshot: monty.SyncSnapshot, running: Running) -> object:
     """Answers the code's calls until it ends, and returns its value."""
     while not isinstance(snapshot, monty.MontyComplete):
         if isinstance(snapshot, monty.FunctionSnapshot) and not snapshot.is_os_function:
-            snapshot = snapshot.resume(_answer(snapshot, calls))
+            snapshot = snapshot.resume(_answer(snapshot, running))
         else:  # files of the mount, and imports; all else is refused inside
             snapshot = snapshot.resume_auto()
     return snapshot.output
 
 
-def _answer(snapshot: monty.FunctionSnapshot, calls: HostCalls) -> monty.ExternalSettledResult:
+def _answer(snapshot: monty.FunctionSnapshot, running: Running) -> monty.ExternalSettledResult:
     """The result of the function that the code called, or the exception that it gets."""
     path = str(snapshot.function_name)
-    if path not in calls.functions:  # a name that nobody has defined, called
+    if path not in running.functions:  # a name that nobody has defined, called
         return {"exc_type": "NameError", "message": f"name '{path}' is not defined"}
     try:
         args, kwargs = _sent(path, list(snapshot.args), dict(snapshot.kwargs))
-        return {"return_value": calls.call(path, args, kwargs)}
+        return {"return_value": running.call(path, args, kwargs)}
     except HostError as error:
         # the nearest exception that the sandbox knows: OSError for ConnectionError
         kinds = (kind.__name__ for kind in getattr(builtins, error.kind).__mro__)
@@ -331,27 +304,22 @@ _starting = threading.Lock()
 _running: set["_Worker"] = set()
 
 
+@functools.cache
 def _pool() -> monty.Monty:
     """The one pool of this process. It keeps two fresh workers ready; none serves twice."""
-    with _starting:
-        return _started()
-
-
-@functools.cache
-def _started() -> monty.Monty:
     pool = monty.Monty(min_processes=2, max_processes=PROCESSES, max_checkouts_per_worker=1)
     pool.__enter__()
 
     @atexit.register
     def end():  # a worker whose run a daemon thread has left would outlive the host
         for worker in _running.copy():
-            worker.kill()
+            worker.stop("time")
         pool.__exit__(None, None, None)
 
     return pool
 
 
-class _Worker:
+class _Worker(contextlib.AbstractContextManager):
     """The process of one run, killed at the deadline, or as soon as it has printed too much. Its
     time starts now.
 
@@ -359,38 +327,30 @@ class _Worker:
     code that prints goes on printing while the host is no longer listening.
     """
 
-    def __init__(self, pid: int, calls: HostCalls, limits: Limits):
+    def __init__(self, pid: int, running: Running):
         self.stopped: Stopped | None = None
         self._pid: int | None = pid
+        self._write = running.write
         self._lock = threading.Lock()
-        # the run may have waited for a process before
-        calls.deadline = time.monotonic() + limits.seconds
+        running.begin()  # it may have waited for a process before
         _running.add(self)
-        self._timer = timer(calls.deadline, lambda: self._stop(Stopped("time", limits)))
+        self._timer = timer(running.deadline, lambda: self.stop("time"))
 
-    def _stop(self, reason: Stopped) -> None:
-        """Kills the process, once."""
+    def stop(self, limit: str) -> None:
+        """Kills the process, once, if it is still there."""
         with self._lock:
             if self._pid and not self.stopped:
-                self.stopped = reason
-                self.kill()
+                self.stopped = Stopped(limit)
+                with contextlib.suppress(ProcessLookupError):  # it died by itself
+                    os.kill(self._pid, getattr(signal, "SIGKILL", signal.SIGTERM))
 
-    def kill(self) -> None:
-        """Kills the process, if it is still there."""
-        if self._pid:
-            with contextlib.suppress(ProcessLookupError):  # it died by itself
-                os.kill(self._pid, getattr(signal, "SIGKILL", signal.SIGTERM))
-
-    def write(self, printed: Printed, text: str) -> None:
+    def write(self, text: str) -> None:
         """Adds to what was printed, or kills the process if it was too much."""
         try:
             if not self.stopped:
-                printed.write(text)
+                self._write(text)
         except Stopped as reason:
-            self._stop(reason)
-
-    def __enter__(self) -> Self:
-        return self
+            self.stop(*reason.args)
 
     def __exit__(self, *_: object) -> None:
         _running.discard(self)

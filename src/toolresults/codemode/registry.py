@@ -14,7 +14,7 @@ What `search` answers is names with one line each, or typed stubs, as one JSON o
 over its budget:
 
     {"total_matches":12,"shown":10,"items":["crm.list_tasks: Lists tasks, the earliest first.",…]}
-    {"total_matches":12,"shown":2,"stubs":"…","note":"The 2000-token budget left out crm.get_task.…"}
+    {"total_matches":12,"shown":2,"stubs":"…","note":"The 2000-token budget left out crm.f. …"}
 
 Lines and stubs are texts and not objects, since keys and quotes cost tokens in every row and say
 nothing here.
@@ -26,9 +26,9 @@ import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -38,7 +38,7 @@ from ..tokens import count_tokens, to_json
 from ..tools import Tool
 from .execute import execute_tool, open_sandbox
 from .functions import HostFunction
-from .sandbox import Limits, Run
+from .sandbox import Run
 from .stubs import pyi, stubs
 
 BUDGET = 2_000
@@ -48,6 +48,14 @@ LEAST_BUDGET = 300
 """Least budget, in tokens, in which any answer of `search` fits: two names of 63 characters are
 part of every one.
 """
+
+# what a model reads of `search`
+_SEARCH = (
+    "Finds the functions that code in execute can call, best first. "
+    "Look at stubs before you write code."
+)
+_QUERY = "What to do, in words; or a path or namespace."
+_DETAIL = "brief: a line each. full: typed stubs."
 
 _SHOWN = {"brief": 10, "full": 5}
 """Most functions that a query in words shows; a path or a namespace shows what fits."""
@@ -67,33 +75,27 @@ as left out, or an error as missing.
 """
 
 
-class Registry:
+class Registry(AbstractContextManager):
     """Functions, what finds them, and a sandbox that runs code with them. Any thread may register,
     search and execute.
 
-    `language` is "python" or "javascript"; `budget` is in tokens for each result; `limits` and
-    `files` are the sandbox's. Raises `BudgetError` for a budget under `LEAST_BUDGET`, `ValueError`
-    for an unknown language, `RuntimeError` where Python's sqlite3 has no FTS5.
+    `language` is "python" or "javascript"; `budget` is in tokens for each result; `options`
+    (`limits`, `files`) are those of `Sandbox`. `functions` are by path, in the order in which they
+    were registered. Raises `BudgetError` for a budget under `LEAST_BUDGET`, `ValueError` for an
+    unknown language, `RuntimeError` where Python's sqlite3 has no FTS5.
     """
 
-    def __init__(
-        self,
-        *,
-        language: str = "python",
-        limits: Limits | None = None,
-        budget: int = BUDGET,
-        files: Path | None = None,
-    ):
+    def __init__(self, *, language: str = "python", budget: int = BUDGET, **options):
         if budget < LEAST_BUDGET:
             raise BudgetError(
                 f"a registry needs a budget of {LEAST_BUDGET} tokens at least, got {budget}"
             )
         self.language = language
         self.budget = budget
-        self._functions: dict[str, HostFunction] = {}
+        self.functions: dict[str, HostFunction] = {}
         self._index = SearchIndex()
         self._lock = threading.Lock()
-        self._sandbox = open_sandbox(language, self._functions, limits=limits, files=files)
+        self._sandbox = open_sandbox(language, self.functions, **options)
         self._execute = execute_tool(self._sandbox, budget=budget, explain=self._explained)
 
     def register(
@@ -114,41 +116,27 @@ class Registry:
         """
         added = HostFunction(function, namespace, name, words=words)
         with self._lock:
-            if added.path in self._functions:
+            if added.path in self.functions:
                 raise ValueError(f"{added.path!r} is registered already")
             self._index.add(added)
-            self._functions[added.path] = added
+            self.functions[added.path] = added
         return added
-
-    @property
-    def functions(self) -> Mapping[str, HostFunction]:
-        """The functions by path, in the order in which they were registered; it grows as more
-        are.
-        """
-        return self._functions
 
     @property
     def namespaces(self) -> dict[str, int]:
         """How many functions each namespace has."""
-        return dict(Counter(function.namespace for function in self._functions.copy().values()))
+        return dict(Counter(function.namespace for function in self.functions.copy().values()))
 
     def tools(self) -> list[Tool]:
         """The two tools, `search` and `execute`."""
 
         def search(
-            query: Annotated[
-                str, Field(description="What to do, in words; or a path or namespace.")
-            ],
-            detail: Annotated[
-                Literal["brief", "full"],
-                Field(description="brief: a line each. full: typed stubs."),
-            ] = "brief",
+            query: Annotated[str, Field(description=_QUERY)],
+            detail: Annotated[Literal["brief", "full"], Field(description=_DETAIL)] = "brief",
         ) -> str:
-            """Finds the functions that code in execute can call, best first. Look at stubs before
-            you write code.
-            """
             return self.search(query, detail)
 
+        search.__doc__ = _SEARCH
         return [Tool(search, budget=self.budget), self._execute]
 
     def execute(self, code: str) -> str:
@@ -160,7 +148,7 @@ class Registry:
         return self._execute.function(code).text
 
     def _explained(self, code: str, run: Run) -> Run:
-        hint = run.error and _missing(code, run.error, self._functions.copy())
+        hint = run.error and _missing(code, run.error, self.functions.copy())
         return replace(run, error=f"{run.error}\n{hint}") if hint else run
 
     def search(self, query: str, detail: str = "brief") -> str:
@@ -174,7 +162,7 @@ class Registry:
         """
         if detail not in _SHOWN:
             raise ValueError(f"unknown detail {detail!r}: use {' or '.join(_SHOWN)}")
-        functions = self._functions.copy()
+        functions = self.functions.copy()
         paths = _named(query, functions)
         most = _MOST_STUBS if detail == "full" else len(functions)
         if not paths:
@@ -254,9 +242,6 @@ class Registry:
     def close(self) -> None:
         """Ends the sandbox. Safe to call twice."""
         self._sandbox.close()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()

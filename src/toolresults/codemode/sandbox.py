@@ -17,9 +17,9 @@ What it does not cover, in any language:
     with open_sandbox("python", {"crm.list_tasks": HostFunction(list_tasks, "crm")}) as sandbox:
         sandbox.run("len(crm.list_tasks(owner='ana'))")   # Run(value=12, host_calls=1, …)
 
-What holds for every language stands here: the limits, the count of calls, what counts as output,
-and what becomes of a run that is stopped. How code is run in a language stands in `python.py` and
-`javascript.py`; `execute.open_sandbox` opens one of them.
+What holds for every language stands here: the limits, the calls that are counted, what counts as
+output, and what becomes of a run that is stopped. How code is run in a language stands in
+`python.py` and `javascript.py`; `execute.open_sandbox` opens one of them.
 """
 
 import contextvars
@@ -29,18 +29,18 @@ import json
 import re
 import threading
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from types import MappingProxyType
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from ..results.budget import longest_fit
 from ..results.shape import clean, cut
 from ..tokens import count_tokens, plain, repair, to_json
-from .functions import HostError, HostFunction
+from .functions import HostError, HostFunction, by_namespace
 
 MOST_SECONDS = 86_400
 """Longest time limit, in seconds: a day. What waits that long is a job of its own, and timers
@@ -125,13 +125,9 @@ class Run:
 
 
 class Stopped(Exception):
-    """A limit ended the run: "time", "memory", "host calls", "source", "output", or "crash". The
-    message is one line for the model.
+    """A limit ended the run. Its one argument names it: "time", "memory", "host calls", "source",
+    "output", or "crash".
     """
-
-    def __init__(self, limit: str, limits: Limits):
-        super().__init__(_ADVICE[limit].format(mib=limits.memory / 2**20, **vars(limits)))
-        self.limit = limit
 
 
 class CodeError(Exception):
@@ -145,65 +141,38 @@ def at_line(told: str, number: int, line: str, more: str = "") -> str:
     return f"{told} (line {number}: {cut(line.strip(), _LINE_CHARS)}{more})"
 
 
-class Printed:
-    """What the code has printed so far, never over `limits.output_tokens`: exact tokens
-    (o200k_base).
-    """
-
-    def __init__(self, limits: Limits):
-        self.text = ""
-        self._limits = limits
-        self._bound = 0
-
-    def write(self, text: str) -> None:
-        """Adds `text`, without control characters. Raises `Stopped` as soon as all of it is over
-        the limit.
-        """
-        most = self._limits.output_tokens
-        flood = len(text) > LONGEST_TOKEN * most  # a text of 100 MB is not even looked through
-        text = clean(repair(text[: LONGEST_TOKEN * most]))
-        self.text += text
-        self._bound += count_tokens(text)
-        # the sum over pieces is nearly always the larger: the whole is counted only when it is over
-        if self._bound > most:
-            self._bound = count_tokens(self.text)
-        if flood or self._bound > most:
-            raise Stopped("output", self._limits)
-
-    def close(self) -> str:
-        """What may be kept: all of it, or the longest beginning within the limit, to the token."""
-        most, whole = self._limits.output_tokens, self.text
-        if count_tokens(whole) > most:
-            self.text = longest_fit(lambda chars: whole[:chars], most, most=len(whole))
-        return self.text
-
-
-class HostCalls:
-    """The calls of one run, counted, each ended by the run's deadline.
+class Running:
+    """A run under way: what it may call and until when, and what it has printed.
 
     `functions` is by path; `deadline` is a moment of `time.monotonic()`. The functions see the
     context variables of whoever made this object.
     """
 
-    def __init__(self, functions: Mapping[str, HostFunction], limits: Limits, deadline: float):
-        self.count = 0
-        self.functions = functions
-        self.deadline = deadline
-        self._limits = limits
+    def __init__(self, functions: Mapping[str, HostFunction], limits: Limits):
+        self.functions = dict(functions)
+        self.limits = limits
+        self.host_calls = 0
+        self.printed = ""
+        self._tokens = 0
         self._context = contextvars.copy_context()
+        self.begin()
 
-    def mentioned(self, code: str) -> list[HostFunction]:
-        """Those whose namespaces occur in the code, so that the other 500 cost nothing."""
+    def begin(self) -> None:
+        """The time starts now: what the run had to wait for before is not the code's time."""
+        self.deadline = time.monotonic() + self.limits.seconds
+
+    def mentioned(self, code: str) -> dict[str, list[HostFunction]]:
+        """The namespaces that occur in the code, so that the other 500 functions cost nothing."""
         words = set(re.findall(r"\w+", code))
-        return [one for one in self.functions.values() if one.namespace in words]
+        return by_namespace(one for one in self.functions.values() if one.namespace in words)
 
     def call(self, path: str, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
-        """The function's result. Raises `HostError` for the code, and `Stopped` when the run is
-        over.
+        """A function's result. Raises `HostError` for the code, and `Stopped` when the calls or the
+        time are used up.
         """
-        if self.count == self._limits.host_calls:
-            raise Stopped("host calls", self._limits)
-        self.count += 1
+        if self.host_calls == self.limits.host_calls:
+            raise Stopped("host calls")
+        self.host_calls += 1
         function = self.functions.get(path)
         if function is None:
             raise HostError("AttributeError", f"there is no function {cut(path, 80)}")
@@ -221,7 +190,29 @@ class HostCalls:
         try:
             return ended.result(timeout=max(self.deadline - time.monotonic(), 0))
         except TimeoutError:
-            raise Stopped("time", self._limits) from None
+            raise Stopped("time") from None
+
+    def write(self, text: str) -> None:
+        """Adds `text` to what was printed, without control characters. Raises `Stopped` as soon as
+        all of it is over the limit of exact tokens (o200k_base).
+        """
+        most = self.limits.output_tokens
+        flood = len(text) > LONGEST_TOKEN * most  # a text of 100 MB is not even looked through
+        text = clean(repair(text[: LONGEST_TOKEN * most]))
+        self.printed += text
+        self._tokens += count_tokens(text)
+        # the sum over pieces is nearly always the larger: the whole is counted only when it is over
+        if self._tokens > most:
+            self._tokens = count_tokens(self.printed)
+        if flood or self._tokens > most:
+            raise Stopped("output")
+
+    def kept(self) -> str:
+        """What was printed: all of it, or the longest beginning within the limit, to the token."""
+        most, whole = self.limits.output_tokens, self.printed
+        if count_tokens(whole) <= most:
+            return whole
+        return longest_fit(lambda chars: whole[:chars], most, most=len(whole))
 
 
 def timer(deadline: float, action: Callable[[], object]) -> threading.Timer:
@@ -232,7 +223,7 @@ def timer(deadline: float, action: Callable[[], object]) -> threading.Timer:
     return made
 
 
-class Sandbox(ABC):
+class Sandbox(AbstractContextManager):
     """Runs code with `functions`, by path ("crm.list_tasks"), and with nothing else of the host.
 
     `functions` is read anew at each run, so that it may grow. `files` is a directory whose files
@@ -248,7 +239,7 @@ class Sandbox(ABC):
 
     def __init__(
         self,
-        functions: Mapping[str, HostFunction] = MappingProxyType({}),
+        functions: Mapping[str, HostFunction] | None = None,
         *,
         limits: Limits | None = None,
         files: Path | None = None,
@@ -257,7 +248,7 @@ class Sandbox(ABC):
             raise NotADirectoryError(f"files must be a directory: {files}")
         # loads the tokenizer (a second, once), which must not count against the first run
         count_tokens("")
-        self.functions = functions
+        self.functions = {} if functions is None else functions
         self.limits = limits or Limits()
         self.files = None if files is None else Path(files)
 
@@ -274,12 +265,12 @@ class Sandbox(ABC):
         return self._about.format(limits=limits, files=files)
 
     @abstractmethod
-    def _execute(self, code: str, calls: HostCalls, printed: Printed) -> object:
+    def _execute(self, code: str, running: Running) -> object:
         """Runs `code` and returns its value, of any type and size; None if it has none.
 
-        `calls.functions` is what the code may call, `calls.deadline` the moment at which it must be
-        over. Output goes through `printed.write`. Raises `Stopped` when a limit held, `CodeError`
-        when the code failed. Whatever was started for the run is gone when this returns.
+        It is over by `running.deadline`, calls through `running.call`, and prints through
+        `running.write`. Raises `Stopped` when a limit held, `CodeError` when the code failed.
+        Whatever was started for the run is gone when this returns.
         """
 
     def run(self, code: str) -> Run:
@@ -292,30 +283,28 @@ class Sandbox(ABC):
         if _inside.get():  # every level would hold a process and wait for the next
             return Run(error="code that runs inside a sandbox cannot start another run")
         _inside.set(True)
-        started = time.monotonic()
-        printed = Printed(self.limits)
+        started, limits = time.monotonic(), self.limits
+        running = Running(self.functions, limits)
         value = error = stopped = None
-        calls = HostCalls(dict(self.functions), self.limits, started + self.limits.seconds)
         try:
-            if len(code) > self.limits.source_chars:
-                raise Stopped("source", self.limits)
-            ended_with = self._execute(repair(code), calls, printed)
-            left = self.limits.output_tokens - count_tokens(printed.text)
+            if len(code) > limits.source_chars:
+                raise Stopped("source")
+            ended_with = self._execute(repair(code), running)
+            left = limits.output_tokens - count_tokens(running.printed)
             value, whole = _kept(ended_with, left)
             if not whole:
-                raise Stopped("output", self.limits)
+                raise Stopped("output")
         except Stopped as limit:
-            error, stopped = str(limit), limit.limit
+            stopped = limit.args[0]
+            error = _ADVICE[stopped].format(mib=limits.memory / 2**20, **vars(limits))
         except CodeError as fault:
             error = cut(clean(repair(str(fault))), _ERROR_CHARS)
-        return Run(printed.close(), value, error, stopped, calls.count, time.monotonic() - started)
+        seconds = time.monotonic() - started
+        return Run(running.kept(), value, error, stopped, running.host_calls, seconds)
 
     def close(self) -> None:
         """Ends what the sandbox keeps between runs. Safe to call twice."""
         return
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
@@ -348,8 +337,8 @@ def _kept(value: object, tokens: int) -> tuple[object, bool]:
 # hold a terabyte of list: `x = [0] * 1000; x = [x] * 1000; x = [x] * 1000` takes a few kilobytes,
 # because the rows are one row; as JSON it is two gigabytes.
 
-_SHORT = (float, bool, type(None))
 _TEXT = (decimal.Decimal, PurePath, dt.date, dt.time, dt.timedelta)
+_CONTAINERS = (dict, list, tuple, set, frozenset)
 
 
 def is_over(value: object, most: int) -> bool:
@@ -358,46 +347,40 @@ def is_over(value: object, most: int) -> bool:
     Goes down level by level. What stands in a level more than once is looked at once, and counted
     as often.
     """
-    chars, level = 0, {id(value): (value, 1)}
+    chars, level = -2, {0: ([value], 1)}
     while level and chars <= most:
         deeper: dict[int, tuple[object, int]] = {}
         for item, times in level.values():
-            if isinstance(item, str | bytes):
-                chars += len(item) * times
-            elif isinstance(item, dict | list | tuple | set | frozenset):
-                chars += 2 * len(item) * times  # each item takes a character and a comma
-                if chars > most:
-                    return True
-                for part in (*item, *item.values()) if isinstance(item, dict) else item:
-                    if isinstance(part, str):
-                        chars += len(part) * times
-                    elif type(part) is int:  # a bit is 0.301 digits
-                        chars += part.bit_length() * 3 // 10 * times
-                    elif isinstance(part, _TEXT):
-                        chars += len(str(part)) * times
-                        if chars > most:
-                            return True
-                    elif type(part) not in _SHORT:
-                        deeper[id(part)] = (part, times + deeper.get(id(part), (None, 0))[1])
+            chars += 2 * len(item) * times  # each part takes a character and a comma
+            if chars > most:
+                return True
+            for part in (*item, *item.values()) if isinstance(item, dict) else item:
+                if isinstance(part, str | bytes):
+                    chars += len(part) * times
+                elif type(part) is int:  # a bit is 0.301 digits
+                    chars += part.bit_length() * 3 // 10 * times
+                elif isinstance(part, _CONTAINERS):
+                    deeper[id(part)] = (part, times + deeper.get(id(part), (None, 0))[1])
+                elif isinstance(part, _TEXT):
+                    chars += len(str(part)) * times
+                    if chars > most:
+                        return True
         level = deeper
     return chars > most
 
 
 def _beginning(value: object, most: int) -> str:
     """The first `most` characters of the JSON of `value`, made piece by piece, so that the rest
-    costs nothing.
+    costs nothing. It ends early where JSON does: at a key that is no text, or too deep a nesting.
     """
-    encoder = json.JSONEncoder(
-        ensure_ascii=False, separators=(",", ":"), skipkeys=True, default=_other
-    )
+    encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_other)
     text = ""
-    try:
+    # a key is not skipped: a million lists of keys that are skipped are no text, and hours of work
+    with suppress(RecursionError, TypeError, ValueError):
         for piece in encoder.iterencode(value):
             text += piece[:most]
             if len(text) >= most:
                 break
-    except (RecursionError, ValueError):
-        pass  # nested too deep for the stack: the beginning is what there is
     return repair(text[:most])
 
 

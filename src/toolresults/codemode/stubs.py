@@ -13,6 +13,7 @@ import dataclasses
 import datetime as dt
 import decimal
 import enum
+import functools
 import inspect
 import json
 import keyword
@@ -29,13 +30,15 @@ import typing_extensions
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from .functions import HostFunction
+from .functions import HostFunction, by_namespace
 
 _DEFAULT_CHARS = 40
 """Longest default that a stub shows, in characters."""
 
 _IMPORTS = ("Any", "Literal", "NotRequired", "TypedDict")
 _NONE = type(None)
+_EMPTY = inspect.Parameter.empty
+_hints = functools.partial(typing.get_type_hints, include_extras=True)
 _WRAPPERS = (Annotated, NotRequired, Required, typing_extensions.ReadOnly)
 
 _SCALARS = (
@@ -106,20 +109,15 @@ class _Types:
 
     def parameters(self, function: HostFunction) -> list[_Entry]:
         """The parameters in the order of the signature."""
-        hints = typing.get_type_hints(function.function, include_extras=True)
-        entries = []
-        for name, parameter in function.signature.parameters.items():
-            hint, description = _bare(hints.get(name, Any))
-            if parameter.default is None:  # `x: int = None`, which type checkers want in full
-                hint = Union[hint, None]  # noqa: UP007
-            optional = parameter.default is not parameter.empty
-            entries.append(_Entry(name, self.of(hint), optional, parameter.default, description))
-        return entries
+        hints = _hints(function.function)
+        return [
+            self._entry(one.name, hints.get(one.name, Any), one.default is not _EMPTY, one.default)
+            for one in function.signature.parameters.values()
+        ]
 
     def result(self, function: HostFunction) -> str:
         """The type of what the function returns."""
-        hints = typing.get_type_hints(function.function, include_extras=True)
-        return self.of(hints.get("return", Any))
+        return self.of(_hints(function.function).get("return", Any))
 
     def records(self) -> list[tuple[str, list[_Entry]]]:
         """Name and fields of each record that the types named so far use, those used inside records
@@ -132,44 +130,41 @@ class _Types:
         return found
 
     def _fields(self, record: type) -> list[_Entry]:
-        required = getattr(record, "__required_keys__", None)
-        # of a pydantic model, whose class has other hints besides
-        fields = getattr(record, "model_fields", None)
-        entries = []
-        for name, hint in typing.get_type_hints(record, include_extras=True).items():
-            if fields is not None and name not in fields:
-                continue
-            # with postponed annotations the class itself does not know which of its keys are
-            # required
-            optional = required is not None and name not in required
-            optional = {NotRequired: True, Required: False}.get(typing.get_origin(hint), optional)
-            hint, description = _bare(hint)
-            entries.append(
-                _Entry(name, self.of(hint), optional, inspect.Parameter.empty, description)
-            )
-        return entries
+        hints = _hints(record)
+        required = getattr(record, "__required_keys__", hints)
+        # the class of a pydantic model has other hints besides those of its fields
+        fields = getattr(record, "model_fields", hints)
+        # with postponed annotations the class itself does not know which of its keys are required
+        marks = {NotRequired: True, Required: False}
+        return [
+            self._entry(name, hint, marks.get(typing.get_origin(hint), name not in required))
+            for name, hint in hints.items()
+            if name in fields
+        ]
+
+    def _entry(self, name: str, hint: object, optional: bool, default: object = _EMPTY) -> _Entry:
+        hint, description = _bare(hint)
+        if default is None:  # `x: int = None`, which type checkers want in full
+            hint = Union[hint, None]  # noqa: UP007
+        return _Entry(name, self.of(hint), optional, default, description)
 
     def of(self, hint: object) -> str:
         """The type's text in this language."""
-        hint = _bare(hint)[0]
-        origin, args = typing.get_origin(hint), typing.get_args(hint)
-        if origin in (Union, types.UnionType):
-            return self._union(args)
-        if origin is Literal:
-            values = [arg.value if isinstance(arg, enum.Enum) else arg for arg in args]
-            return self._language.literal(values)
-        for inner in ("__supertype__", "__value__"):  # of NewType; of Python 3.12's `type`
-            if hasattr(hint, inner):
-                return self.of(getattr(hint, inner))
-        kind = _NONE if hint is None else origin or hint
-        return self._class(kind, args) if isinstance(kind, type) else self._language.any
-
-    def _class(self, kind: type, args: tuple) -> str:
         language = self._language
-        if issubclass(kind, enum.Enum):
-            values = [member.value for member in kind]
+        hint = _bare(hint)[0]
+        args = typing.get_args(hint)
+        kind = _NONE if hint is None else typing.get_origin(hint) or hint
+        if kind in (Union, types.UnionType):
+            return self._union(args)
+        if kind is Literal or isinstance(kind, enum.EnumType):
+            values = [one.value if isinstance(one, enum.Enum) else one for one in args or kind]
             plain = all(isinstance(value, str | int | bool | None) for value in values)
             return language.literal(values) if plain else language.any
+        for inner in ("__supertype__", "__value__"):  # of NewType; of Python 3.12's `type`
+            if hasattr(kind, inner):
+                return self.of(getattr(kind, inner))
+        if not isinstance(kind, type):
+            return language.any
         typed_dict = typing_extensions.is_typeddict(kind)
         if typed_dict or dataclasses.is_dataclass(kind) or issubclass(kind, BaseModel):
             return self._name(kind)
@@ -192,8 +187,7 @@ class _Types:
         if record not in self._names:
             name, n = record.__name__, 1
             while name in self._taken:
-                n += 1
-                name = f"{record.__name__}{n}"
+                name, n = f"{record.__name__}{n + 1}", n + 1
             self._taken.add(name)
             self._names[record] = name
         return self._names[record]
@@ -214,14 +208,10 @@ def _bare(hint: object) -> tuple[Any, str]:
 
 def stubs(functions: Iterable[HostFunction], language: str, *, docs: bool = True) -> str:
     """Stubs in `language`, "python" or "javascript", each namespace under its name."""
-    by_namespace: dict[str, list[HostFunction]] = {}
-    for function in functions:
-        by_namespace.setdefault(function.namespace, []).append(function)
+    groups = by_namespace(functions)
     if language == "javascript":
-        return "".join(dts(group, docs=docs) for group in by_namespace.values())
-    return "".join(
-        f"# module {name}\n{pyi(group, docs=docs)}" for name, group in by_namespace.items()
-    )
+        return "".join(dts(group, docs=docs) for group in groups.values())
+    return "".join(f"# module {name}\n{pyi(group, docs=docs)}" for name, group in groups.items())
 
 
 def pyi(functions: Iterable[HostFunction], *, docs: bool = False) -> str:
@@ -245,11 +235,11 @@ def _def(known: _Types, function: HostFunction, docs: bool) -> str:
         if kind is inspect.Parameter.KEYWORD_ONLY and ("*", "") not in parameters:
             parameters.append(("*", ""))
         default = f" = {_default(entry.default)}" if entry.optional else ""
-        parameters.append((f"{entry.name}: {entry.type}{default}", entry.description))
+        description = entry.description if docs else ""
+        parameters.append((f"{entry.name}: {entry.type}{default}", description))
     inside = ", ".join(text for text, _ in parameters)
-    if docs and any(description for _, description in parameters):
-        lines = (f"    {text},{_comment('#', description)}\n" for text, description in parameters)
-        inside = f"\n{''.join(lines)}"
+    if any(description for _, description in parameters):
+        inside = "\n" + _lines(parameters, ",", "#")
     # a comment is a few tokens less than a docstring, and needs no quotes, which cost more inside a
     # JSON string
     told = f"# {function.summary}\n" if docs and function.summary else ""
@@ -257,29 +247,14 @@ def _def(known: _Types, function: HostFunction, docs: bool) -> str:
 
 
 def _typed_dict(name: str, fields: list[_Entry], docs: bool) -> str:
-    typed = [
-        (entry, f"NotRequired[{entry.type}]" if entry.optional else entry.type) for entry in fields
-    ]
-    if all(entry.name.isidentifier() and not keyword.iskeyword(entry.name) for entry in fields):
-        lines = (
-            f"    {entry.name}: {hint}{_comment('#', entry.description if docs else '')}\n"
-            for entry, hint in typed
-        )
-        return f"class {name}(TypedDict):\n" + ("".join(lines) or "    pass\n")
-    inside = ", ".join(f"{entry.name!r}: {hint}" for entry, hint in typed)
+    hints = {one.name: f"NotRequired[{one.type}]" if one.optional else one.type for one in fields}
+    if all(key.isidentifier() and not keyword.iskeyword(key) for key in hints):
+        told = [
+            (f"{one.name}: {hints[one.name]}", one.description if docs else "") for one in fields
+        ]
+        return f"class {name}(TypedDict):\n" + (_lines(told, "", "#") or "    pass\n")
+    inside = ", ".join(f"{key!r}: {hint}" for key, hint in hints.items())
     return f"{name} = TypedDict({name!r}, {{{inside}}})\n"
-
-
-def _default(value: object) -> str:
-    """A default as it stands in a stub: a short scalar in full, anything else (an enum, a list) as
-    `...`.
-    """
-    plain = type(value) in (_NONE, bool, int, str) or type(value) is float and math.isfinite(value)
-    return repr(value) if plain and len(repr(value)) <= _DEFAULT_CHARS else "..."
-
-
-def _comment(mark: str, text: str) -> str:
-    return f"  {mark} {text}" if text else ""
 
 
 def dts(functions: Iterable[HostFunction], *, docs: bool = False) -> str:
@@ -290,22 +265,22 @@ def dts(functions: Iterable[HostFunction], *, docs: bool = False) -> str:
     docstring's first line, the descriptions of parameters and fields, and defaults, for a reader.
     """
     known = _Types(functions, _TYPESCRIPT)
-    defined = [_function(known, function, docs) for function in known.functions]
-    records = [f"  interface {name} {_members(fields, docs)}\n" for name, fields in known.records()]
+    defined = []
+    for function in known.functions:
+        entries = known.parameters(function)
+        optional = "?" if all(entry.optional for entry in entries) else ""
+        args = f"args{optional}: {_object(entries, docs)}" if entries else ""
+        summary = function.summary.replace("*/", "* /")
+        told = f"  /** {summary} */\n" if docs and summary else ""
+        result = f"Promise<{known.result(function)}>"
+        defined.append(f"{told}  function {function.name}({args}): {result};\n")
+    records = [f"  interface {name} {_object(fields, docs)}\n" for name, fields in known.records()]
     namespace = known.functions[0].namespace if known.functions else "none"
     return f"declare namespace {namespace} {{\n{''.join(records + defined)}}}\n"
 
 
-def _function(known: _Types, function: HostFunction, docs: bool) -> str:
-    entries = known.parameters(function)
-    optional = "?" if all(entry.optional for entry in entries) else ""
-    args = f"args{optional}: {_members(entries, docs)}" if entries else ""
-    summary = function.summary.replace("*/", "* /")
-    told = f"  /** {summary} */\n" if docs and summary else ""
-    return f"{told}  function {function.name}({args}): Promise<{known.result(function)}>;\n"
-
-
-def _members(entries: list[_Entry], docs: bool) -> str:
+def _object(entries: list[_Entry], docs: bool) -> str:
+    """The type of an object with these members."""
     members = []
     for entry in entries:
         plain = entry.name.isascii() and entry.name.isidentifier()
@@ -315,9 +290,23 @@ def _members(entries: list[_Entry], docs: bool) -> str:
         told = " ".join(filter(None, [entry.description, default])) if docs else ""
         members.append((f"{name}{'?' if entry.optional else ''}: {entry.type}", told))
     if any(told for _, told in members):
-        lines = (f"    {text};{_comment('//', told)}\n" for text, told in members)
-        return f"{{\n{''.join(lines)}  }}"
+        return f"{{\n{_lines(members, ';', '//')}  }}"
     return f"{{ {'; '.join(text for text, _ in members)} }}" if members else "{}"
+
+
+def _lines(members: Iterable[tuple[str, str]], end: str, mark: str) -> str:
+    """One line for each text, with its comment."""
+    return "".join(
+        f"    {text}{end}{f'  {mark} {comment}' if comment else ''}\n" for text, comment in members
+    )
+
+
+def _default(value: object) -> str:
+    """A default as it stands in a stub: a short scalar in full, anything else (an enum, a list) as
+    `...`.
+    """
+    plain = type(value) in (_NONE, bool, int, str) or type(value) is float and math.isfinite(value)
+    return repr(value) if plain and len(repr(value)) <= _DEFAULT_CHARS else "..."
 
 
 def _quoted(value: object) -> str:
