@@ -9,30 +9,28 @@ from contextlib import ExitStack
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from makers import maker
 from toolresults.tokens import to_json
 from toolresults.tools import ToolError
 from workbook.examples.crm.access import SCOPES, Caller
-from workbook.examples.crm.functions import FUNCTIONS, crm_functions
-from workbook.examples.crm.generate import Volume, generate
-from workbook.examples.crm.schema import (
+from workbook.examples.crm.functions import crm_functions
+from workbook.examples.crm.store import (
     APPROVAL_KINDS,
     APPROVAL_STATUSES,
     NOW,
-    PRIORITIES,
     REPORT_KINDS,
-    SEGMENTS,
-    STAGES,
     TABLES,
     TASK_STATUSES,
     TEAMS,
+    CrmStore,
 )
-from workbook.examples.crm.store import CrmStore
 
+COMPANY = maker("company")
 VOLUMES = {
-    "acme": Volume(5, 8, 16, 8, 20, 6, 12, (2, 1)),
-    "globex": Volume(4, 6, 10, 6, 20, 5, 12, (1,)),
+    "acme": COMPANY.Volume(5, 8, 16, 8, 20, 6, 12, (2, 1)),
+    "globex": COMPANY.Volume(4, 6, 10, 6, 20, 5, 12, (1,)),
 }
-ROWS = generate(volumes=VOLUMES)
+ROWS = COMPANY.generate(volumes=VOLUMES)
 # the hardest case for a join: the same user names in both companies, in other teams
 ROWS["employees"] += [
     {
@@ -65,6 +63,7 @@ def cursors() -> list[str]:
             for tenant in VOLUMES
             for path, function in bound(store, tenant).items()
             if "cursor" in inspect.signature(function).parameters
+            and not hasattr(function, "definition_only")
         ]
         return [page["next_cursor"] for page in pages]
 
@@ -97,17 +96,10 @@ VALUES = {
     "status": st.sampled_from([*TASK_STATUSES, *APPROVAL_STATUSES]),
     "kind": st.sampled_from([*APPROVAL_KINDS, *REPORT_KINDS]),
     "team": st.sampled_from(TEAMS),
-    "stage": st.sampled_from(STAGES),
-    "segment": st.sampled_from(SEGMENTS),
-    "priority": st.sampled_from(PRIORITIES),
     "decision": st.sampled_from(["approved", "rejected"]),
-    "country": st.sampled_from(["vietnam", "Germany", "globex"]),
     "overdue": st.booleans(),
     "limit": st.integers(-1, 9),
-    "levels": st.integers(1, 3),
     "cursor": st.sampled_from(CURSORS),
-    "min_amount": st.floats(0, 60_000),
-    "amount": st.floats(0, 60_000),
     "task_id": IDS["task"],
     "deal_id": IDS["deal"],
     "customer_id": IDS["cus"],
@@ -122,9 +114,17 @@ VALUES = {
 }
 
 
+def real_functions() -> dict:
+    with CrmStore(ROWS) as store:
+        functions = bound(store, "acme")
+    return {path: f for path, f in functions.items() if not hasattr(f, "definition_only")}
+
+
+FUNCTIONS = real_functions()
+
+
 def parameters_of(path: str) -> dict[str, inspect.Parameter]:
-    function = getattr(FUNCTIONS[path], path.partition(".")[2])
-    return {name: p for name, p in inspect.signature(function).parameters.items() if name != "self"}
+    return dict(inspect.signature(FUNCTIONS[path]).parameters)
 
 
 def arguments_of(path: str):
@@ -147,13 +147,7 @@ calls = st.sampled_from(list(FUNCTIONS)).flatmap(
     lambda path: st.tuples(st.just(path), arguments_of(path))
 )
 sessions = st.lists(calls, min_size=15, max_size=40)
-NAMED = (
-    "crm.add_note",
-    "hr.request_leave",
-    "hr.decide_approval",
-    "reports.save_report",
-    "reports.delete_report",
-)
+NAMED = ("crm.add_note", "hr.decide_approval")
 namings = st.lists(
     st.sampled_from(NAMED).flatmap(lambda path: st.tuples(st.just(path), arguments_of(path))),
     min_size=30,
@@ -194,20 +188,6 @@ def answers_alike(
 
 SWEEP = (
     [(path, {"limit": 200}) for path in FUNCTIONS if "limit" in parameters_of(path)]
-    + [
-        (path, {})
-        for path in (
-            "crm.task_summary",
-            "crm.pipeline_summary",
-            "hr.list_teams",
-            "hr.payroll_summary",
-        )
-    ]
-    + [("hr.org_chart", {"levels": 2})]
-    + [
-        ("hr.get_employee", {"username": name})
-        for name in sorted({row["username"] for row in ROWS["employees"]})
-    ]
     + [("hr.get_salary", {"username": row["username"]}) for row in ROWS["employees"][::5]]
     + [("reports.run_report", {"report_id": row["report_id"]}) for row in ROWS["reports"]]
     + [("crm.get_task", {"task_id": row["task_id"]}) for row in ROWS["tasks"]]
@@ -264,10 +244,6 @@ def test_the_two_worlds_do_differ_for_those_who_may_look():
         assert bound(one, "acme")["hr.get_salary"](who) != bound(other, "acme")["hr.get_salary"](
             who
         )
-        assert (
-            bound(one, "acme")["hr.payroll_summary"]()
-            != bound(other, "acme")["hr.payroll_summary"]()
-        )
         kinds = {report["kind"] for report in ROWS["reports"] if report["tenant"] == "acme"}
         assert "payroll_by_team" in kinds  # so that sessions can try to run one
         assert contents(one, "globex") != contents(one, "acme")
@@ -280,11 +256,7 @@ def test_whatever_is_written_is_in_the_callers_name(session, user):
         functions = bound(store, "acme", user)
         for path, arguments in session:
             answer(functions, path, arguments)
-        for table, name in (
-            ("notes", "author"),
-            ("approvals", "requester"),
-            ("reports", "created_by"),
-        ):
+        for table, name in (("notes", "author"),):
             key = next(iter(TABLES[table]))
             old = {row[key] for row in ROWS[table]}
             assert {row[name] for row in store.dump(table, "acme") if row[key] not in old} <= {user}

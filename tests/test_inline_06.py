@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from makers import maker
 from stores import refilled
 from toolresults.results.cursor import RESTART
 from toolresults.results.payload import CEILING, window
@@ -20,9 +21,10 @@ from toolresults.tokens import count_tokens, to_json
 from workbook.bench.steps import steps, workbook_tools
 from workbook.checks import n06
 from workbook.examples.orders.data import plain_order
-from workbook.examples.orders.gateway import SECRET
 from workbook.examples.orders.store import STATUSES, OrderStore
 from workbook.runner import read
+
+SECRET = maker("orders").SECRET
 
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / "06_payload_refs.ipynb")
 

@@ -11,12 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from makers import maker
 from toolresults.codemode.functions import HostError, HostFunction
 from toolresults.tools import Tool, ToolError
 from workbook.examples.orders.data import plain_order
 from workbook.examples.orders.functions import FIELDS, order_functions
-from workbook.examples.orders.gateway import SECRET
 from workbook.examples.orders.store import REGIONS, STATUSES, OrderStore
+
+SECRET = maker("orders").SECRET
 
 START = datetime(2026, 3, 1)
 ORDERS = st.builds(

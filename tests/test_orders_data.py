@@ -12,12 +12,14 @@ from decimal import Decimal
 import duckdb
 import pytest
 
+from makers import maker
 from toolresults.tokens import count_tokens, estimate_tokens, to_json
 from workbook.examples.orders.data import classic_orders, million_orders, plain_order
-from workbook.examples.orders.gateway import SECRET
 from workbook.examples.orders.store import COLUMNS, OrderFilter, OrderStore
 from workbook.paths import data_path
 
+MAKER = maker("orders")
+SECRET = MAKER.SECRET
 ACCOUNT = data_path("orders.parquet")
 
 
@@ -73,7 +75,7 @@ def test_the_readme_says_what_the_account_holds(orders):
 
 def test_the_generator_makes_the_committed_rows_again(orders, tmp_path):
     faker = pytest.importorskip("faker")
-    from workbook.examples.orders.generate import generate_orders, write_account
+    generate_orders, write_account = MAKER.generate_orders, MAKER.write_account
 
     made = duckdb.execute(
         "SELECT decode(key), decode(value) FROM parquet_kv_metadata(?)", [str(ACCOUNT)]

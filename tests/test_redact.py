@@ -10,10 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from makers import maker
 from toolresults.results.payload import CEILING, window
 from toolresults.results.redact import REDACTED, redact
-from workbook.examples.orders.gateway import SECRET
 from workbook.examples.orders.store import OrderStore
+
+SECRET = maker("orders").SECRET
 
 KEYS = (
     "password",

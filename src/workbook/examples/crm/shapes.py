@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from toolresults.tools import Whole
 
-from .schema import (
+from .store import (
     APPROVAL_KINDS,
     APPROVAL_STATUSES,
     PRIORITIES,
@@ -82,31 +82,6 @@ class Customer(TypedDict):
     since: dt.date
 
 
-class CustomerPage(Page):
-    items: list[Customer]
-
-
-class Deal(TypedDict):
-    deal_id: str
-    title: str
-    customer_id: str
-    customer: str
-    owner: str
-    stage: Stage
-    amount: Decimal
-    close_on: dt.date
-
-
-class DealPage(Page):
-    items: list[Deal]
-
-
-class StageTotal(TypedDict):
-    stage: Stage
-    deals: int
-    amount: Decimal
-
-
 class Task(TypedDict):
     task_id: str
     title: str
@@ -121,11 +96,6 @@ class Task(TypedDict):
 
 class TaskPage(Page):
     items: list[Task]
-
-
-class OwnerTasks(TypedDict):
-    owner: str
-    tasks: int
 
 
 class Note(TypedDict):
@@ -159,28 +129,6 @@ class Salary(TypedDict):
     salary: Decimal
 
 
-class TeamSize(TypedDict):
-    team: Team
-    employees: int
-
-
-class TeamPay(TypedDict):
-    team: Team
-    employees: int
-    total: Decimal
-    average: Decimal
-
-
-class ChartRow(TypedDict):
-    """A person of the chart; `level` 0 is the one at its top."""
-
-    level: int
-    username: str
-    name: str
-    title: str
-    manager: str | None
-
-
 class Approval(TypedDict):
     approval_id: str
     kind: ApprovalKind
@@ -190,22 +138,6 @@ class Approval(TypedDict):
     status: ApprovalStatus
     requested_at: dt.datetime
     decided_by: str | None
-
-
-class ApprovalPage(Page):
-    items: list[Approval]
-
-
-class Report(TypedDict):
-    report_id: str
-    name: str
-    kind: ReportKind
-    created_by: str
-    created_on: dt.date
-
-
-class ReportPage(Page):
-    items: list[Report]
 
 
 class ReportRow(TypedDict):

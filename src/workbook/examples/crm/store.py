@@ -1,20 +1,146 @@
-"""The tables in DuckDB, and the only place where SQL is put together. Every read and write names
-its tenant.
+"""The tables of the back end in DuckDB, and the only place where SQL is put together.
 
-Values are always bound parameters. Statements are made of names from `schema` and of conditions
+Every table and view has the column `tenant`, every join compares it, and every read and write names
+it. Values are always bound parameters. Statements are made of the names below and of conditions
 that the service layer has written, never of a caller's text.
 """
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 
 import duckdb
 
 from toolresults.tokens import repair
+from workbook.paths import data_path
 
-from .generate import SEED, VOLUMES, Volume, generate
-from .schema import NULLABLE, PREFIXES, TABLES, VIEWS
+NOW = 1_782_907_200
+"""The moment at which the generated data is up to date, in seconds since 1970:
+2026-07-01T12:00:00Z.
+"""
+
+TODAY = datetime.fromtimestamp(NOW, UTC).date()
+
+TEAMS = (
+    "management",
+    "sales",
+    "support",
+    "success",
+    "marketing",
+    "engineering",
+    "finance",
+    "people",
+)
+SEGMENTS = ("startup", "mid-market", "enterprise")
+STAGES = ("lead", "qualified", "proposal", "negotiation", "won", "lost")
+OPEN_STAGES = STAGES[:4]
+TASK_STATUSES = ("open", "done")
+PRIORITIES = ("low", "normal", "high")
+APPROVAL_KINDS = ("leave", "expense", "discount", "purchase")
+APPROVAL_STATUSES = ("pending", "approved", "rejected")
+REPORT_KINDS = (
+    "pipeline_by_stage",
+    "won_by_country",
+    "overdue_by_team",
+    "headcount_by_team",
+    "approvals_by_kind",
+    "payroll_by_team",
+)
+
+TABLES = {
+    "employees": {
+        "username": "VARCHAR",
+        "name": "VARCHAR",
+        "team": "VARCHAR",
+        "title": "VARCHAR",
+        "manager": "VARCHAR",
+        "email": "VARCHAR",
+        "started_on": "DATE",
+        "salary": "DECIMAL(12,2)",
+    },
+    "customers": {
+        "customer_id": "VARCHAR",
+        "name": "VARCHAR",
+        "segment": "VARCHAR",
+        "country": "VARCHAR",
+        "contact": "VARCHAR",
+        "email": "VARCHAR",
+        "owner": "VARCHAR",
+        "since": "DATE",
+    },
+    "deals": {
+        "deal_id": "VARCHAR",
+        "title": "VARCHAR",
+        "customer_id": "VARCHAR",
+        "owner": "VARCHAR",
+        "stage": "VARCHAR",
+        "amount": "DECIMAL(12,2)",
+        "close_on": "DATE",
+    },
+    "tasks": {
+        "task_id": "VARCHAR",
+        "title": "VARCHAR",
+        "owner": "VARCHAR",
+        "customer_id": "VARCHAR",
+        "priority": "VARCHAR",
+        "status": "VARCHAR",
+        "due_on": "DATE",
+    },
+    "notes": {
+        "note_id": "VARCHAR",
+        "about": "VARCHAR",
+        "author": "VARCHAR",
+        "text": "VARCHAR",
+        "created_at": "TIMESTAMP",
+    },
+    "approvals": {
+        "approval_id": "VARCHAR",
+        "kind": "VARCHAR",
+        "requester": "VARCHAR",
+        "detail": "VARCHAR",
+        "amount": "DECIMAL(12,2)",
+        "status": "VARCHAR",
+        "requested_at": "TIMESTAMP",
+        "decided_by": "VARCHAR",
+    },
+    "reports": {
+        "report_id": "VARCHAR",
+        "name": "VARCHAR",
+        "kind": "VARCHAR",
+        "created_by": "VARCHAR",
+        "created_on": "DATE",
+    },
+}
+"""The SQL type of each column, `tenant` apart. The first column is the table's key within a
+tenant.
+"""
+
+NULLABLE = ("manager", "customer_id", "amount", "decided_by")
+
+PREFIXES = {
+    "customers": "cus",
+    "deals": "deal",
+    "tasks": "task",
+    "notes": "note",
+    "approvals": "apr",
+    "reports": "rep",
+}
+"""What the ids of each table begin with, as in `task_100042`. Employees go by user name."""
+
+VIEWS = {
+    "deal_rows": """
+        SELECT d.*, c.name AS customer, c.country
+        FROM deals d JOIN customers c ON c.tenant = d.tenant AND c.customer_id = d.customer_id""",
+    "task_rows": """
+        SELECT t.*, e.team, c.name AS customer
+        FROM tasks t
+        JOIN employees e ON e.tenant = t.tenant AND e.username = t.owner
+        LEFT JOIN customers c ON c.tenant = t.tenant AND c.customer_id = t.customer_id""",
+}
+"""A deal with its customer's name and country; a task with its owner's team and its customer's
+name.
+"""
 
 Where = Mapping[str, object]
 """Conditions that must all hold: SQL with one `?` each, and its value. `{"owner = ?":
@@ -29,7 +155,7 @@ class CrmStore:
     take turns.
 
     `CrmStore(rows)` loads, for each table, dicts with `tenant` and the table's columns;
-    `CrmStore.open()` loads the generated company.
+    `CrmStore.open()` loads the company of `company_rows`.
     """
 
     def __init__(self, rows: Mapping[str, Sequence[Mapping]]) -> None:
@@ -44,9 +170,9 @@ class CrmStore:
             self._db.execute(f"CREATE VIEW {name} AS {select}")
 
     @classmethod
-    def open(cls, seed: int = SEED, volumes: Mapping[str, Volume] = VOLUMES) -> "CrmStore":
-        """The generated company; the same rows from the same seed."""
-        return cls(generate(seed, volumes))
+    def open(cls) -> "CrmStore":
+        """The invented company of the notebooks."""
+        return cls(company_rows())
 
     def __enter__(self) -> "CrmStore":
         return self
@@ -139,12 +265,6 @@ class CrmStore:
             )
             return cursor.fetchone()[0]
 
-    def delete(self, tenant: str, table: str, where: Where) -> int:
-        """Removes the rows that match, and returns how many there were."""
-        rule, values = _where(tenant, where)
-        with self._write, self._cursor() as cursor:
-            return cursor.execute(f"DELETE FROM {table} WHERE {rule}", values).fetchone()[0]
-
     def dump(self, table: str, tenant: str) -> list[dict]:
         """All that a tenant has in a table, salaries too, in order of the key: for the host and for
         tests.
@@ -187,3 +307,13 @@ def _bound(value: object) -> object:
 def _dicts(cursor: duckdb.DuckDBPyConnection) -> list[dict]:
     names = [column[0] for column in cursor.description]
     return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def company_rows() -> dict[str, list[dict]]:
+    """The rows of the invented company by table, each with its `tenant` (data/README.md)."""
+    with closing(duckdb.connect()) as db:
+        paths = {table: str(data_path(f"company/{table}.parquet")) for table in TABLES}
+        return {
+            table: _dicts(db.execute("SELECT * FROM read_parquet(?)", [path]))
+            for table, path in paths.items()
+        }

@@ -13,25 +13,28 @@ nothing, and need not, since whoever calls may read every order; notebook 03 edi
 cursors are another thing, and signed. `app.state.paging` may be switched between "keyset" and
 "offset" at any time: cursors of either kind are always accepted, and go on as the kind that is in
 force, so that a caller half-way through a listing notices nothing.
+
+`OrdersClient` calls it, and counts what comes over the wire.
 """
 
+import asyncio
 import base64
 import json
 import re
+import threading
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from decimal import Decimal
 
+import httpx2
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from toolresults.tokens import to_json
-from workbook.examples.orders.client import OrdersAPIError, OrdersClient
+from toolresults.tokens import repair, to_json
 from workbook.examples.orders.store import COLUMNS, Key, OrderFilter, OrderStore
-
-__all__ = ["DEFAULT_LIMIT", "MAX_LIMIT", "PAGING", "OrdersAPIError", "OrdersClient", "create_app"]
 
 PAGING = ("keyset", "offset")
 DEFAULT_LIMIT, MAX_LIMIT = 100, 1_000
@@ -182,3 +185,95 @@ def _json(content: object, status: int = 200) -> Response:
 
 def _refusal(request: Request, error: Exception) -> Response:
     return _json({"error": error.detail}, error.status_code)
+
+
+class OrdersAPIError(Exception):
+    """The API refused a request. `status` is HTTP's; the message is the API's one line."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class OrdersClient:
+    """Calls an ASGI application (`api.create_app`) in this process, without a port, from ordinary
+    code.
+
+    `requests` and `bytes_received` (of response bodies) count what was asked and what came back. It
+    works inside Jupyter too, where a loop is running already: the application runs in a loop of its
+    own, in a thread.
+    """
+
+    def __init__(self, app) -> None:
+        self.requests = 0
+        self.bytes_received = 0
+        self._count = threading.Lock()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(
+            target=self._run, daemon=True
+        )  # daemon: a forgotten client delays no exit
+        self._thread.start()
+        self._http = httpx2.AsyncClient(
+            transport=httpx2.ASGITransport(app), base_url="http://orders.example"
+        )
+
+    def __enter__(self) -> "OrdersClient":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the client's thread."""
+        if not self._loop.is_closed():
+            self._wait(self._http.aclose())
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join()
+
+    def reset(self) -> None:
+        """Starts counting anew."""
+        self.requests = self.bytes_received = 0
+
+    def orders(self, **parameters: object) -> dict:
+        """One page, `{"data": […], "next": …}`, for the parameters of `GET /orders`; None stands
+        for "not given".
+
+        `fields` may be a list; dates and datetimes are sent in ISO 8601. Raises `OrdersAPIError`.
+        """
+        return self._get("/orders", parameters)
+
+    def order(self, order_id: str, **parameters: object) -> dict:
+        """One order. Raises `OrdersAPIError`, with status 404 where there is none."""
+        return self._get(f"/orders/{order_id}", parameters)
+
+    def all_orders(self, **parameters: object) -> Iterator[dict]:
+        """Every matching order, page after page."""
+        while True:
+            page = self.orders(**parameters)
+            yield from page["data"]
+            if page["next"] is None:
+                return
+            parameters["cursor"] = page["next"]
+
+    def _get(self, path: str, parameters: dict) -> dict:
+        query = {name: _text(value) for name, value in parameters.items() if value is not None}
+        response = self._wait(self._http.get(path, params=query))
+        with self._count:
+            self.requests += 1
+            self.bytes_received += len(response.content)
+        if response.status_code != 200:
+            raise OrdersAPIError(response.status_code, response.json()["error"])
+        return response.json()
+
+    def _run(self) -> None:
+        self._loop.run_forever()
+        self._loop.close()
+
+    def _wait(self, coroutine):
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(value)
+    return repair(value.isoformat() if hasattr(value, "isoformat") else str(value))

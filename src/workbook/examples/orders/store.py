@@ -8,17 +8,167 @@ are always bound parameters; only names from `COLUMNS` and `GROUPS` ever become 
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, InvalidOperation
 from pathlib import Path
 
 import duckdb
 
 from toolresults.tokens import repair
-from workbook.examples.orders.filters import REGIONS, STATUSES, OrderFilter
-from workbook.examples.orders.rows import COLUMNS, NULLABLE, TYPES, check_columns, checked
 from workbook.paths import data_path
 
-__all__ = ["COLUMNS", "GROUPS", "REGIONS", "STATUSES", "OrderFilter", "OrderStore"]
+STATUSES = ("paid", "pending", "refunded", "failed")
+REGIONS = ("north", "south", "central")
+
+_CENT = Decimal("0.01")
+_MOST = Decimal("100000000.00")  # one cent more than the column DECIMAL(10,2) holds
+
+
+@dataclass(frozen=True)
+class OrderFilter:
+    """Which orders are wanted; None means any.
+
+    Bounds on the amount are inclusive, and an order whose amount is unknown meets none.
+    `placed_after` means on or after, `placed_before` strictly before, so that two adjoining ranges
+    share no order. Values are brought to one form (bounds in cents, times as naive datetimes in
+    UTC), so that filters that mean the same are equal.
+
+    Raises `ValueError` for a status, region, amount or time that cannot be.
+    """
+
+    status: str | None = None
+    region: str | None = None
+    min_amount: Decimal | int | float | None = None
+    max_amount: Decimal | int | float | None = None
+    placed_after: datetime | date | None = None
+    placed_before: datetime | date | None = None
+
+    def __post_init__(self) -> None:
+        for name, known in (("status", STATUSES), ("region", REGIONS)):
+            value = getattr(self, name)
+            if value is not None and value not in known:
+                raise ValueError(f"unknown {name} {value!r}: use {', '.join(known)}")
+        for name, rounding in (("min_amount", ROUND_CEILING), ("max_amount", ROUND_FLOOR)):
+            value = getattr(self, name)
+            if value is not None:
+                # amounts are whole cents: rounding a bound inwards keeps its meaning
+                bound = max(-_MOST, min(_MOST, _finite(value)))
+                object.__setattr__(self, name, bound.quantize(_CENT, rounding))
+        for name in ("placed_after", "placed_before"):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, _utc(value, name))
+
+    def where(self) -> tuple[str, list]:
+        """The SQL condition, with a `?` for each value, and the values."""
+        conditions = {
+            "status = ?": self.status,
+            "region = ?": self.region,
+            "amount >= ?": self.min_amount,
+            "amount <= ?": self.max_amount,
+            "placed_at >= ?": self.placed_after,
+            "placed_at < ?": self.placed_before,
+        }
+        wanted = {sql: value for sql, value in conditions.items() if value is not None}
+        return " AND ".join(wanted) or "TRUE", list(wanted.values())
+
+
+def to_amount(value: Decimal | int | float) -> Decimal:
+    """`value` in cents, exactly. Raises `ValueError` for a fraction of a cent or more than
+    DECIMAL(10,2) holds.
+    """
+    amount = _finite(value)
+    if abs(amount) >= _MOST or amount != amount.quantize(_CENT, ROUND_FLOOR):
+        raise ValueError(f"an amount has two decimals and eight digits before them, not {value!r}")
+    return amount.quantize(_CENT)
+
+
+def _finite(value: Decimal | int | float) -> Decimal:
+    if isinstance(value, bool) or not isinstance(value, Decimal | int | float):
+        raise ValueError(f"an amount is a number, not {value!r}")
+    try:
+        amount = Decimal(
+            str(value)
+        )  # through text: a float's own digits (10.1), not its binary expansion
+    except (InvalidOperation, ValueError):
+        raise ValueError("an amount has at most a few thousand digits") from None
+    if not amount.is_finite():
+        raise ValueError(f"an amount is finite, not {value!r}")
+    return amount
+
+
+def _utc(value: datetime | date, name: str) -> datetime:
+    if not isinstance(value, date):
+        raise ValueError(f"{name} is a date or a datetime, not {value!r}")
+    if not isinstance(value, datetime):
+        return datetime.combine(value, time())
+    try:
+        return value.astimezone(UTC).replace(tzinfo=None) if value.tzinfo else value
+    except OverflowError:
+        raise ValueError(f"{name} is out of range: {value!r}") from None
+
+
+TYPES = {
+    "order_id": "VARCHAR",
+    "customer": "VARCHAR",
+    "email": "VARCHAR",
+    "address": "VARCHAR",
+    "status": "VARCHAR",
+    "region": "VARCHAR",
+    "amount": "DECIMAL(10,2)",
+    "placed_at": "TIMESTAMP",
+    "note": "VARCHAR",
+    "raw_payload": "VARCHAR",
+}
+"""The SQL type of each column."""
+
+NULLABLE = ("amount", "note")
+
+COLUMNS = tuple(TYPES)
+"""The keys of a row. `amount` is a `Decimal` and may be None, as may `note`; `placed_at` is a naive
+datetime in UTC.
+"""
+
+
+def check_columns(columns: Sequence[str]) -> None:
+    """Raises `ValueError` unless `columns` is a list of names from `COLUMNS`, with at least one."""
+    if isinstance(columns, str) or not columns:
+        raise ValueError("columns is a list of names, with at least one")
+    if unknown := [name for name in columns if name not in COLUMNS]:
+        raise ValueError(f"no column {unknown[0]!r}: use {', '.join(COLUMNS)}")
+
+
+def checked(row: Mapping) -> tuple:
+    """The values of `row` in the order of `COLUMNS`; text is repaired here, once.
+
+    Raises `ValueError` for other keys than `COLUMNS` and for a value that cannot be.
+    """
+    if set(row) != set(COLUMNS):
+        raise ValueError(
+            f"an order has the keys {', '.join(COLUMNS)}; got {', '.join(map(str, row))}"
+        )
+    return tuple(_checked(name, row[name]) for name in COLUMNS)
+
+
+def _checked(name: str, value: object) -> object:
+    if value is None and name in NULLABLE:
+        return None
+    if name == "amount":
+        return to_amount(value)
+    if name == "placed_at":
+        if not isinstance(value, datetime) or value.tzinfo or value.microsecond:
+            raise ValueError(
+                f"placed_at is a naive datetime in UTC, in whole seconds, not {value!r}"
+            )
+        return value
+    if not isinstance(value, str):
+        raise ValueError(f"{name} is text, not {value!r}")
+    for column, known in (("status", STATUSES), ("region", REGIONS)):
+        if name == column and value not in known:
+            raise ValueError(f"unknown {name} {value!r}: use {', '.join(known)}")
+    return repair(value)
+
 
 _ALL = OrderFilter()
 

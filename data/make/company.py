@@ -1,21 +1,30 @@
-"""Makes the company's data: the same rows from the same seed, in memory and in a fraction of a
-second.
+"""Makes the invented company's rows: the same from the same seed.
+
+`python data/make/company.py` writes `data/company/*.parquet` again and prints their sha256. Names
+and sentences stand in `company_words.json` beside this file. All are invented, or too common to be
+anybody's. A name is written as the person writes it; behind `|` stands its spelling in a user name
+where that is not the same letters without accents.
 
 Users' names and customers' names may be the same in two tenants, as in life. Ids are not: each
 tenant numbers from a block of its own (the first task of the first tenant is `task_100001`, of the
 second `task_200001`).
 """
 
+import functools
+import hashlib
+import json
 import random
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 
-from . import vocabulary as words
-from .draws import LANGUAGES, draw_person, pick
-from .schema import (
+import duckdb
+
+from workbook.examples.crm.store import (
     APPROVAL_KINDS,
     NOW,
     OPEN_STAGES,
@@ -23,8 +32,13 @@ from .schema import (
     REPORT_KINDS,
     SEGMENTS,
     TABLES,
-    TODAY,
-)
+)  # fmt: skip
+
+TODAY = datetime.fromtimestamp(NOW, UTC).date()
+WORDS = json.loads(Path(__file__).with_name("company_words.json").read_text(encoding="utf-8"))
+
+_LANGUAGES = {"Vietnamese": 30, "English": 30, "German": 15, "Spanish": 15, "Japanese": 10}
+"""Shares of the languages that people and customers come from, in percent."""
 
 SEED = 20260701
 """The seed of the company in the notebooks."""
@@ -108,13 +122,13 @@ def _company(seed: int, tenant: str, volume: Volume, first: int) -> dict[str, li
 
 def _employees(rng: random.Random, tenant: str, n: int) -> Iterator[dict]:
     teams = ["management", *_SHARES]
-    sizes = Counter([*teams, *(pick(rng, _SHARES) for _ in range(n - len(teams)))])
+    sizes = Counter([*teams, *(_pick(rng, _SHARES) for _ in range(n - len(teams)))])
     taken: Counter[str] = Counter()
     managing = None
     for team in teams:
         head = lead = None
         for i in range(sizes[team]):
-            name, username = draw_person(rng)
+            name, username = _person(rng)
             taken[username] += 1
             if taken[username] > 1:
                 username += str(taken[username])
@@ -123,7 +137,7 @@ def _employees(rng: random.Random, tenant: str, n: int) -> Iterator[dict]:
                 "username": username,
                 "name": name,
                 "team": team,
-                "title": words.TITLES[team][rank],
+                "title": WORDS["titles"][team][rank],
                 "manager": (managing, head, lead or head)[rank],
                 "email": f"{username}@{tenant}.example",
                 "started_on": TODAY - timedelta(days=rng.randrange(30, 3_650)),
@@ -138,14 +152,16 @@ def _employees(rng: random.Random, tenant: str, n: int) -> Iterator[dict]:
 
 def _customers(rng: random.Random, n: int, sellers: list[str]) -> Iterator[dict]:
     for _ in range(n):
-        language = pick(rng, LANGUAGES)
-        contact, username = draw_person(rng, language)
-        company = rng.choice(words.COMPANIES[language]).format(rng.choice(words.WORDS[language]))
-        place = rng.choice(words.PLACES[language])
+        language = _pick(rng, _LANGUAGES)
+        contact, username = _person(rng, language)
+        company = rng.choice(WORDS["companies"][language]).format(
+            rng.choice(WORDS["words"][language])
+        )
+        place = rng.choice(WORDS["places"][language])
         yield {
             "name": f"{company} {place}",
-            "segment": pick(rng, dict(zip(SEGMENTS, (50, 35, 15), strict=True))),
-            "country": rng.choice(words.COUNTRIES[language]),
+            "segment": _pick(rng, dict(zip(SEGMENTS, (50, 35, 15), strict=True))),
+            "country": rng.choice(WORDS["countries"][language]),
             "contact": contact,
             "email": f"{username}{rng.randrange(10, 1_000)}@mail.example",
             "owner": rng.choice(sellers),
@@ -156,13 +172,13 @@ def _customers(rng: random.Random, n: int, sellers: list[str]) -> Iterator[dict]
 def _deals(rng: random.Random, n: int, customers: list[dict]) -> Iterator[dict]:
     for _ in range(n):
         customer = rng.choice(customers)
-        stage = pick(
+        stage = _pick(
             rng,
             {"won": 38, "lost": 27, "lead": 12, "qualified": 10, "proposal": 8, "negotiation": 5},
         )
         days = rng.randrange(120) if stage in OPEN_STAGES else -rng.randrange(1, 900)
         yield {
-            "title": f"{rng.choice(words.PRODUCTS)} {rng.choice(('A', 'B', 'C'))}{rng.randrange(10, 100)}",
+            "title": f"{rng.choice(WORDS['products'])} {rng.choice(('A', 'B', 'C'))}{rng.randrange(10, 100)}",
             "customer_id": customer["customer_id"],
             "owner": customer["owner"],
             "stage": stage,
@@ -179,7 +195,7 @@ def _tasks(
     others on time.
     """
     teams = {
-        person["username"]: person["team"] for person in people if person["team"] in words.TASKS
+        person["username"]: person["team"] for person in people if person["team"] in WORDS["tasks"]
     }
     sellers = [name for name, team in teams.items() if team == "sales"]
     others = [name for name, team in teams.items() if team != "sales"]
@@ -195,12 +211,12 @@ def _tasks(
             -rng.randrange(1, 40) if overdue else -rng.randrange(500) if done else rng.randrange(45)
         )
         yield {
-            "title": rng.choice(words.TASKS[teams[owner]]),
+            "title": rng.choice(WORDS["tasks"][teams[owner]]),
             "owner": owner,
             "customer_id": rng.choice(customers)["customer_id"]
             if teams[owner] != "marketing"
             else None,
-            "priority": pick(rng, {"normal": 70, "low": 15, "high": 15}),
+            "priority": _pick(rng, {"normal": 70, "low": 15, "high": 15}),
             "status": "done" if done else "open",
             "due_on": TODAY + timedelta(days=days),
         }
@@ -211,11 +227,11 @@ def _notes(
 ) -> Iterator[dict]:
     about = [row[f"{kind}_id"] for kind in ("customer", "deal", "task") for row in made[f"{kind}s"]]
     for when in _times(rng, n, days=400):
-        person, _ = draw_person(rng)
+        person, _ = _person(rng)
         yield {
             "about": rng.choice(about),
             "author": rng.choice(people)["username"],
-            "text": rng.choice(words.NOTES).format(person=person),
+            "text": rng.choice(WORDS["notes"]).format(person=person),
             "created_at": when,
         }
 
@@ -225,12 +241,12 @@ def _approvals(rng: random.Random, n: int, people: list[dict]) -> Iterator[dict]
         kind = rng.choice(APPROVAL_KINDS)
         # what is old has been decided
         recent = (_MOMENT - when).days < 14
-        status = "pending" if recent else pick(rng, {"approved": 85, "rejected": 15})
+        status = "pending" if recent else _pick(rng, {"approved": 85, "rejected": 15})
         requester, decider = rng.sample(people, 2)
         yield {
             "kind": kind,
             "requester": requester["username"],
-            "detail": rng.choice(words.REASONS[kind]),
+            "detail": rng.choice(WORDS["reasons"][kind]),
             "amount": None
             if kind == "leave"
             else Decimal(rng.randrange(2_000, 200_000)).scaleb(-2),
@@ -244,7 +260,7 @@ def _reports(rng: random.Random, n: int, people: list[dict]) -> Iterator[dict]:
     for _ in range(n):
         kind = rng.choice(REPORT_KINDS)
         yield {
-            "name": f"{rng.choice(words.REPORTS)}: {kind.replace('_', ' ')}",
+            "name": f"{rng.choice(WORDS['reports'])}: {kind.replace('_', ' ')}",
             "kind": kind,
             "created_by": rng.choice(people)["username"],
             "created_on": TODAY - timedelta(days=rng.randrange(700)),
@@ -254,3 +270,39 @@ def _reports(rng: random.Random, n: int, people: list[dict]) -> Iterator[dict]:
 def _times(rng: random.Random, n: int, days: int) -> list[datetime]:
     """`n` moments before now, the oldest first, so that ids rise with time."""
     return sorted(_MOMENT - timedelta(seconds=rng.randrange(1, days * 86_400)) for _ in range(n))
+
+
+def _person(rng: random.Random, language: str | None = None) -> tuple[str, str]:
+    """A full name as it is written in its language, and a user name for it."""
+    language = language or _pick(rng, _LANGUAGES)
+    given, family = rng.choice(WORDS["given"][language]), rng.choice(WORDS["family"][language])
+    parts = [family, given] if language in ("Vietnamese", "Japanese") else [given, family]
+    return " ".join(part.partition("|")[0] for part in parts), f"{_plain(given)}.{_plain(family)}"
+
+
+@functools.cache
+def _plain(name: str) -> str:
+    spelling = name.partition("|")[2] or name
+    letters = unicodedata.normalize("NFKD", spelling.lower().replace("đ", "d"))
+    return "".join(letter for letter in letters if letter.isascii())
+
+
+def _pick(rng: random.Random, shares: Mapping[str, int]) -> str:
+    """One of the keys of `shares`, each as often as its share says."""
+    return rng.choices(list(shares), weights=list(shares.values()))[0]
+
+
+def main() -> None:
+    folder = Path(__file__).resolve().parents[1] / "company"
+    folder.mkdir(exist_ok=True)
+    for table, rows in generate().items():
+        path, types = folder / f"{table}.parquet", {"tenant": "VARCHAR", **TABLES[table]}
+        lists = ", ".join(f"unnest(CAST(? AS {kind}[])) AS {name}" for name, kind in types.items())
+        with duckdb.connect() as db:
+            db.execute(f"CREATE TABLE t AS SELECT {lists}", [[r[c] for r in rows] for c in types])
+            db.execute(f"COPY t TO '{path}' (FORMAT parquet, COMPRESSION zstd)")
+        print(path.name, hashlib.sha256(path.read_bytes()).hexdigest())
+
+
+if __name__ == "__main__":
+    main()
