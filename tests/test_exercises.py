@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from workbook.checks import say
+from workbook.checks import exercise
 from workbook.runner import find, read, run_notebook
 
 NOTEBOOKS = find(Path(__file__).resolve().parents[1] / "notebooks")
@@ -119,12 +119,13 @@ def test_exercises_wait_untouched_and_their_solutions_are_correct(path):
 
 
 def sheet(solution: str):
-    """A notebook with one exercise, checked by the real ``say``."""
+    """A notebook with one exercise, checked by the real ``exercise``."""
     code, text = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
     check = "n99.exercise_1(answer_1)"
     define = (
-        "from types import SimpleNamespace\nfrom workbook.checks import say\n"
-        "n99 = SimpleNamespace(exercise_1=lambda a: say(a, lambda a: a == 42, 'yes', 'six times seven'))"
+        "from types import SimpleNamespace\nfrom workbook.checks import exercise\n"
+        "ask = exercise('yes', 'six times seven')\n"
+        "n99 = SimpleNamespace(exercise_1=ask(lambda a: a == 42))"
     )
     exercise = code("answer_1 = ...", metadata={"tags": ["exercise"]})
     folded = f"<details><summary>Solution 1</summary>\n\n```python\n{solution}\n```\n\n</details>"
@@ -153,21 +154,31 @@ class Awkward:
     "answer", [41, None, "42", [42], {"a": 1}, Awkward(), print, float("nan"), b"42", type]
 )
 def test_a_check_never_raises_whatever_it_is_given(answer, capsys):
-    say(answer, lambda a: a == 42, "yes", "six times seven")
+    exercise("yes", "six times seven")(lambda a: a == 42)(answer)
     assert capsys.readouterr().out == "Not yet: six times seven\n"
 
 
-def test_a_check_whose_verdict_has_no_truth_is_not_yet(capsys):
-    say(1, lambda a: Awkward(), "yes", "no")
+@pytest.mark.parametrize("verdict", [Awkward(), (Awkward(), "well done"), (True, "yes", "no")])
+def test_a_check_whose_verdict_has_no_truth_is_not_yet(verdict, capsys):
+    exercise("yes", "no")(lambda a: verdict)(1)
     assert capsys.readouterr().out == "Not yet: no\n"
 
 
 @pytest.mark.parametrize("answer", [..., [1, ...], (..., ...), {"a": ...}])
 def test_an_ellipsis_is_an_exercise_not_tried(answer, capsys):
-    say(answer, lambda a: True, "yes", "no")
+    exercise("yes", "no")(lambda a: True)(answer)
     assert capsys.readouterr().out.startswith("Not tried yet. ")
 
 
-def test_a_right_answer_is_correct(capsys):
-    say(42, lambda a: a == 42, "yes", "no")
-    assert capsys.readouterr().out == "Correct: yes\n"
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (True, "Correct: yes"),
+        (False, "Not yet: no"),
+        ((True, "42 it is"), "Correct: 42 it is"),
+        ((False, "not 41"), "Not yet: not 41"),
+    ],
+)
+def test_a_judge_may_say_what_is_right_or_wrong(verdict, said, capsys):
+    exercise("yes", "no")(lambda a: verdict)(42)
+    assert capsys.readouterr().out == f"{said}\n"
