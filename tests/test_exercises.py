@@ -11,7 +11,7 @@ import nbformat
 import pytest
 
 from workbook.checks import exercise
-from workbook.runner import find, read, run_notebook
+from workbook.run import Outcome, find, read, run_outcomes
 
 NOTEBOOKS = find(Path(__file__).resolve().parents[1] / "notebooks")
 SOLUTION = re.compile(
@@ -110,7 +110,7 @@ def test_exercises_wait_untouched_and_their_solutions_are_correct(path):
     nb = read(path)
     count = len(solutions(nb))
     assert count >= 2 or "benchmarks" in path.parts, "a notebook has two or three exercises"
-    outcome = run_notebook(needed(solved_twice(nb)), path.parent)
+    [outcome] = run_outcomes([Outcome(path, needed(solved_twice(nb)))])
     assert outcome.error is None
     answers = said(outcome.nb)
     assert len(answers) == 2 * count
@@ -133,12 +133,13 @@ def sheet(solution: str):
 
 
 def test_a_wrong_solution_would_be_noticed(tmp_path):
-    right = run_notebook(solved_twice(sheet("answer_1 = 6 * 7")), tmp_path)
+    path = tmp_path / "sheet.ipynb"
+    sheets = [sheet("answer_1 = 6 * 7"), sheet("answer_1 = 6 * 9")]
+    right, wrong = run_outcomes([Outcome(path, solved_twice(nb)) for nb in sheets])
     assert [text.split(":")[0].split(".")[0] for text in said(right.nb)] == [
         "Not tried yet",
         "Correct",
     ]
-    wrong = run_notebook(solved_twice(sheet("answer_1 = 6 * 9")), tmp_path)
     assert said(wrong.nb)[1] == "Not yet: six times seven\n"
 
 

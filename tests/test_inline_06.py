@@ -22,7 +22,7 @@ from workbook.checks import n06
 from workbook.examples.orders.data import plain_order
 from workbook.examples.orders.gateway import SECRET
 from workbook.examples.orders.store import STATUSES, OrderStore
-from workbook.runner import read
+from workbook.run import read
 
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / "06_payload_refs.ipynb")
 

@@ -16,7 +16,7 @@ from toolresults.agent.wire import fault
 from workbook import plots
 from workbook.bench.ten_turns import against
 from workbook.checks import n08
-from workbook.runner import read
+from workbook.run import read
 
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / "08_history_trimming.ipynb")
 INLINE = {}

@@ -17,8 +17,7 @@ from click.testing import CliRunner
 from rich.console import Console
 
 from workbook.cli import cli
-from workbook.commands.progress import shown
-from workbook.runner import find, outcome_for, read, run_all
+from workbook.run import Outcome, find, read, run_all, shown
 
 FIGURE = """from workbook.plots import label, style
 import matplotlib.pyplot as plt
@@ -249,13 +248,8 @@ def test_notebooks_are_found_in_reading_order(tmp_path):
 
 
 def outcome(path: str, **values):
-    made = outcome_for(
-        Path(path),
-        nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x") for _ in range(3)]),
-    )
-    for name, value in values.items():
-        setattr(made, name, value)
-    return made
+    cells = [nbformat.v4.new_code_cell("x") for _ in range(3)]
+    return Outcome(Path(path), nbformat.v4.new_notebook(cells=cells), **values)
 
 
 def test_lines_keep_the_order_of_the_notebooks_and_bars_show_cells():
