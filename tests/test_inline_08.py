@@ -120,7 +120,7 @@ def test_ten_turns_against_one_are_those_of_the_package(b, g):
 def drawing():
     matplotlib.use("Agg")
     yield
-    plots.look.matplotlib.pyplot.close("all")
+    plots.look.plt.close("all")
 
 
 def test_the_triangle_parts_what_is_new_from_what_was_read_before(drawing):
