@@ -4,12 +4,16 @@ it says Correct.
 
 import ast
 import copy
+import importlib
+import inspect
+import pkgutil
 import re
 from pathlib import Path
 
 import nbformat
 import pytest
 
+from workbook import checks
 from workbook.checks import exercise
 from workbook.run import Outcome, find, read, run_outcomes
 
@@ -118,18 +122,29 @@ def test_exercises_wait_untouched_and_their_solutions_are_correct(path):
     assert [text for text in answers[1::2] if not text.startswith("Correct: ")] == []
 
 
+@exercise
+def six_times_seven(answer: object) -> bool:
+    """The answer.
+
+    Correct: yes
+
+    Not yet: six times
+    seven
+    """
+    return answer == 42
+
+
 def sheet(solution: str):
-    """A notebook with one exercise, checked by the real ``exercise``."""
+    """A notebook with one exercise, with a check made as those of the workbook."""
     code, text = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
     check = "n99.exercise_1(answer_1)"
-    define = (
-        "from types import SimpleNamespace\nfrom workbook.checks import exercise\n"
-        "ask = exercise('yes', 'six times seven')\n"
-        "n99 = SimpleNamespace(exercise_1=ask(lambda a: a == 42))"
-    )
-    exercise = code("answer_1 = ...", metadata={"tags": ["exercise"]})
+    define = f"""from types import SimpleNamespace
+from workbook.checks import exercise
+{inspect.getsource(six_times_seven)}
+n99 = SimpleNamespace(exercise_1=six_times_seven)"""
+    untouched = code("answer_1 = ...", metadata={"tags": ["exercise"]})
     folded = f"<details><summary>Solution 1</summary>\n\n```python\n{solution}\n```\n\n</details>"
-    return nbformat.v4.new_notebook(cells=[code(define), exercise, code(check), text(folded)])
+    return nbformat.v4.new_notebook(cells=[code(define), untouched, code(check), text(folded)])
 
 
 def test_a_wrong_solution_would_be_noticed(tmp_path):
@@ -155,19 +170,50 @@ class Awkward:
     "answer", [41, None, "42", [42], {"a": 1}, Awkward(), print, float("nan"), b"42", type]
 )
 def test_a_check_never_raises_whatever_it_is_given(answer, capsys):
-    exercise("yes", "six times seven")(lambda a: a == 42)(answer)
+    six_times_seven(answer)
     assert capsys.readouterr().out == "Not yet: six times seven\n"
+
+
+CHECKS = [
+    check
+    for module in pkgutil.iter_modules(checks.__path__, "workbook.checks.")
+    for name, check in vars(importlib.import_module(module.name)).items()
+    if name.startswith("exercise_")
+]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: f"{check.__module__}.{check.__name__}")
+def test_every_check_has_a_hint_for_whatever_it_is_given(check, capsys):
+    for answer in (Awkward(), 7, "seven", [7]):
+        check(answer)
+        assert re.fullmatch("Not yet: .{10,}\n", capsys.readouterr().out)
+    check(...)
+    assert capsys.readouterr().out.startswith("Not tried yet. ")
+
+
+def judged(answer: object, verdict: object) -> None:
+    """What a check says whose judge returns *verdict*."""
+
+    @exercise
+    def check(answer: object) -> object:
+        """Correct: yes
+
+        Not yet: no
+        """
+        return verdict
+
+    check(answer)
 
 
 @pytest.mark.parametrize("verdict", [Awkward(), (Awkward(), "well done"), (True, "yes", "no")])
 def test_a_check_whose_verdict_has_no_truth_is_not_yet(verdict, capsys):
-    exercise("yes", "no")(lambda a: verdict)(1)
+    judged(1, verdict)
     assert capsys.readouterr().out == "Not yet: no\n"
 
 
 @pytest.mark.parametrize("answer", [..., [1, ...], (..., ...), {"a": ...}])
 def test_an_ellipsis_is_an_exercise_not_tried(answer, capsys):
-    exercise("yes", "no")(lambda a: True)(answer)
+    judged(answer, True)
     assert capsys.readouterr().out.startswith("Not tried yet. ")
 
 
@@ -181,5 +227,5 @@ def test_an_ellipsis_is_an_exercise_not_tried(answer, capsys):
     ],
 )
 def test_a_judge_may_say_what_is_right_or_wrong(verdict, said, capsys):
-    exercise("yes", "no")(lambda a: verdict)(42)
+    judged(42, verdict)
     assert capsys.readouterr().out == f"{said}\n"

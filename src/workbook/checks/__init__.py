@@ -5,47 +5,45 @@ An exercise cell sets ``answer_1 = ...``; Python's ``...`` (Ellipsis) stands for
 """
 
 import functools
+import inspect
 from collections.abc import Callable, Mapping
 
 Verdict = bool | tuple[bool, str]
-"""Whether an answer is right, and what to say about it where the exercise's own words do not do."""
+"""Whether an answer is right, and what to say about it where the docstring's words do not do."""
 
 _NOT_TRIED = (
     "Not tried yet. Replace the ... in the cell above with your answer, then run both cells again."
 )
 
 
-def exercise(
-    right: str = "", hint: str = ""
-) -> Callable[[Callable[..., Verdict]], Callable[[object], None]]:
-    """Make a check of a function that judges an answer. The check prints "Not tried yet. …",
-    "Correct: *right*" or "Not yet: *hint*"; the function may return a text of its own beside its
-    verdict.
+def exercise(judge: Callable[..., Verdict]) -> Callable[[object], None]:
+    """Make a check of a function that judges an answer. The check prints "Not tried yet. …", or the
+    paragraph of the function's docstring that begins with "Correct:" or "Not yet:", or one of these
+    with the text that the function returns beside its verdict.
 
     An answer of a strange type, or a function of the learner's that raises, is "Not yet" and never
     a traceback: nothing but a keyboard interrupt gets out of here.
     """
+    paragraphs = (inspect.getdoc(judge) or "").split("\n\n")
+    texts = dict(" ".join(text.split()).partition(": ")[::2] for text in paragraphs)
 
-    def decorate(judge: Callable[..., Verdict]) -> Callable[[object], None]:
-        @functools.wraps(judge)
-        def check(answer: object) -> None:
-            try:
-                if not _tried(answer):
-                    print(_NOT_TRIED)
-                    return
-                verdict = judge(answer)
-                correct, said = verdict if isinstance(verdict, tuple) else (verdict, "")
-                correct = bool(correct)
-                said = said or (right if correct else hint)
-            except KeyboardInterrupt:
-                raise
-            except BaseException:  # SystemExit and a native extension's panic included
-                correct, said = False, hint
-            print(f"Correct: {said}" if correct else f"Not yet: {said}")
+    @functools.wraps(judge)
+    def check(answer: object) -> None:
+        try:
+            if not _tried(answer):
+                print(_NOT_TRIED)
+                return
+            verdict = judge(answer)
+            correct, said = verdict if isinstance(verdict, tuple) else (verdict, "")
+            correct = bool(correct)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # SystemExit and a native extension's panic included
+            correct, said = False, ""
+        heading = "Correct" if correct else "Not yet"
+        print(f"{heading}: {said or texts.get(heading, '')}")
 
-        return check
-
-    return decorate
+    return check
 
 
 def _tried(answer: object) -> bool:

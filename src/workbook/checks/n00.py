@@ -72,13 +72,15 @@ def _account() -> tuple[bool, str]:
     return orders == 10_000, f"{orders:,} orders loaded"
 
 
-@exercise(
-    "a demo with up to that many orders passes, and says nothing about a real account.",
-    "one order takes about 101 tokens. Divide, then count json.dumps of so many orders, and of one "
-    "more.",
-)
+@exercise
 def exercise_1(answer: int) -> Verdict:
-    """How many of the classic orders still fit one budget of 25,000 tokens."""
+    """How many of the classic orders still fit one budget of 25,000 tokens.
+
+    Correct: a demo with up to that many orders passes, and says nothing about a real account.
+
+    Not yet: one order takes about 101 tokens. Divide, then count json.dumps of so many orders, and
+    of one more.
+    """
     from toolresults.tokens import count_tokens
     from workbook.examples.orders.data import classic_orders
 
@@ -87,12 +89,14 @@ def exercise_1(answer: int) -> Verdict:
     return type(answer) is int and 0 < answer < len(orders) and fits == [True, False]
 
 
-@exercise(
-    "every tool has a number.",
-    'give a dict such as {"list_invoices": 12_000}: a name and a whole number for each tool.',
-)
+@exercise
 def exercise_2(answer: dict[str, int]) -> Verdict:
-    """The reader's own tools, with the most rows that each could return."""
+    """The reader's own tools, with the most rows that each could return.
+
+    Correct: every tool has a number.
+
+    Not yet: give a dict such as {"list_invoices": 12_000}: a name and a whole number for each tool.
+    """
     for name, rows in answer.items():
         if not (isinstance(name, str) and type(rows) is int and rows >= 0):
             return False

@@ -19,13 +19,14 @@ _TEXTS = {
 """What a guard meets. For each, the budget is once exactly enough and once a token too small."""
 
 
-@exercise(
-    "it is exact, whatever the script, and never raises.",
-    "give a function of (text, budget) that returns True or False.",
-)
+@exercise
 def exercise_1(guard: Callable[[str, int], object]) -> Verdict:
     """A guard, ``fits(text, budget)``, that never lets a text through that is over the budget, and
     no other back.
+
+    Correct: it is exact, whatever the script, and never raises.
+
+    Not yet: give a function of (text, budget) that returns True or False.
     """
     pays = "What does the model pay for: characters, or tokens?"
     for name, text in _TEXTS.items() if callable(guard) else ():
@@ -39,21 +40,27 @@ def exercise_1(guard: Callable[[str, int], object]) -> Verdict:
     return callable(guard)
 
 
-@exercise(
-    "15 times a cap is under twice one window, and well inside the other. Always ask: times what?",
-    "use the three names as keys, each with True (386,560 is over it) or False.",
-)
+@exercise
 def exercise_2(answer: dict[str, bool]) -> Verdict:
-    """Which limits the 386,560 tokens of runpod/runpod-mcp issue 3 are over."""
+    """Which limits the 386,560 tokens of runpod/runpod-mcp issue 3 are over.
+
+    Correct: 15 times a cap is under twice one window, and well inside the other. Always ask: times
+    what?
+
+    Not yet: use the three names as keys, each with True (386,560 is over it) or False.
+    """
     limits = {"cap of 25,000": True, "window of 200,000": True, "window of 1,000,000": False}
     if answer != limits and set(answer) == set(limits):
         return False, "compare 386,560 with each of the three numbers."
     return answer == limits
 
 
-@exercise(hint="give the text of one of your tool results, of 20 characters or more, as a str.")
+@exercise
 def exercise_3(answer: str) -> Verdict:
-    """A tool result of the reader's own, as text."""
+    """A tool result of the reader's own, as text.
+
+    Not yet: give the text of one of your tool results, of 20 characters or more, as a str.
+    """
     if not isinstance(answer, str) or len(answer) < 20:
         return False
     text = repair(answer)

@@ -18,12 +18,14 @@ TICKET = {
 """One row of the ticket system of exercise 1."""
 
 
-@exercise(
-    "each field is needed by a question, and each question finds its fields.",
-    "one of the names is not a field of the ticket: copy them from the table.",
-)
+@exercise
 def exercise_1(answer: set[str]) -> Verdict:
-    """The fields that three questions need, and no others."""
+    """The fields that three questions need, and no others.
+
+    Correct: each field is needed by a question, and each question finds its fields.
+
+    Not yet: one of the names is not a field of the ticket: copy them from the table.
+    """
     needed = {"number", "title", "state", "requester", "opened_at"}
     if not isinstance(answer, list | tuple | set) or not set(map(str, answer)) <= set(TICKET):
         return not isinstance(answer, str) and set(answer) == needed
@@ -36,21 +38,25 @@ def exercise_1(answer: set[str]) -> Verdict:
     return True
 
 
-@exercise(
-    "C + p·D = D, so p = 1 - C/D: nearly three of four.",
-    "a fraction between 0 and 1 is asked: write both costs for a share p of questions (C + p·D "
-    "against D) and find the p that makes them equal.",
-)
+@exercise
 def exercise_2(answer: float) -> Verdict:
-    """The share of questions from which detailed first is cheaper: 1 - C / D."""
+    """The share of questions from which detailed first is cheaper: 1 - C / D.
+
+    Correct: C + p·D = D, so p = 1 - C/D: nearly three of four.
+
+    Not yet: a fraction between 0 and 1 is asked: write both costs for a share p of questions (C +
+    p·D against D) and find the p that makes them equal.
+    """
     return 0.70 <= answer <= 0.76
 
 
-@exercise(
-    "these three act, and the model only needs to know that it worked.",
-    "an acknowledgement is right for a tool that does something, not for one that is asked for "
-    "something.",
-)
+@exercise
 def exercise_3(answer: set[str]) -> Verdict:
-    """The tools whose result is an acknowledgement."""
+    """The tools whose result is an acknowledgement.
+
+    Correct: these three act, and the model only needs to know that it worked.
+
+    Not yet: an acknowledgement is right for a tool that does something, not for one that is asked
+    for something.
+    """
     return set(answer) == {"update_order_status", "wait", "send_email"}

@@ -42,10 +42,12 @@ CHOICES = {
 """Exercise 3: what to offer for each."""
 
 
-@exercise(hint="give the code as one string, in three quotes.")
+@exercise
 def exercise_1(answer: str) -> Verdict:
     """*answer* is Python code, as text, that finds the month in which the south had its highest
     refund rate.
+
+    Not yet: give the code as one string, in three quotes.
     """
     if not isinstance(answer, str):
         return False
@@ -67,14 +69,16 @@ def exercise_1(answer: str) -> Verdict:
     return True, f"{tokens} tokens for a result out of thousands of rows."
 
 
-@exercise(
-    "a timeout stops loops, and a crash stays in its own process. All else needs a limit of its "
-    "own.",
-    "it is an ordinary process: what may it allocate, open, read and connect to, and how much is "
-    "read of it?",
-)
+@exercise
 def exercise_2(answer: set[str]) -> Verdict:
-    """*answer* is the set of the names in `HARM` that get through."""
+    """*answer* is the set of the names in `HARM` that get through.
+
+    Correct: a timeout stops loops, and a crash stays in its own process. All else needs a limit of
+    its own.
+
+    Not yet: it is an ordinary process: what may it allocate, open, read and connect to, and how
+    much is read of it?
+    """
     harm = {name for name, through in HARM.items() if through}
     if isinstance(answer, list | set | tuple) and set(HARM) & set(answer) == harm - {KEY}:
         whose = "Whose files may it read? On Linux, a process's environment is one."
@@ -82,13 +86,15 @@ def exercise_2(answer: set[str]) -> Verdict:
     return set(answer) == harm
 
 
-@exercise(
-    "foreseen and important: a tool that cannot be written wrong. Small: a plain tool. New each "
-    "time: code.",
-    "think again about: all of them.",
-)
+@exercise
 def exercise_3(answer: dict[str, str]) -> Verdict:
-    """*answer* is a dict from each name in `CHOICES` to "aggregate", "plain" or "code"."""
+    """*answer* is a dict from each name in `CHOICES` to "aggregate", "plain" or "code".
+
+    Correct: foreseen and important: a tool that cannot be written wrong. Small: a plain tool. New
+    each time: code.
+
+    Not yet: think again about: all of them.
+    """
     wrong = wrong_names(answer, CHOICES)
     if isinstance(answer, dict) and wrong:
         return False, f"think again about: {wrong[0]}."

@@ -12,23 +12,27 @@ _SENTENCE = re.compile(r"\S+(?:\s+\S+){2,}[.!?]\s*$")
 """Three words at least, and an end."""
 
 
-@exercise(
-    "list, three reads at once, send, answer: 4. One at a time: 1 + 3 + 1, and the answer: 6.",
-    "which calls wait for a result of another call? And the answer is a model call too.",
-)
+@exercise
 def exercise_1(answer: tuple[int, int]) -> Verdict:
     """(fewest model calls, calls one at a time) for: list repositories, read the issues of three,
     send one report.
+
+    Correct: list, three reads at once, send, answer: 4. One at a time: 1 + 3 + 1, and the answer:
+    6.
+
+    Not yet: which calls wait for a result of another call? And the answer is a model call too.
     """
     return list(answer) == [4, 6]
 
 
-@exercise(
-    "a model can read this, and so can a program.",
-    "give the text that your tool returns, as a string: that is what is sent.",
-)
+@exercise
 def exercise_2(answer: str) -> Verdict:
-    """The exact text of a result of the reader's own tool."""
+    """The exact text of a result of the reader's own tool.
+
+    Correct: a model can read this, and so can a program.
+
+    Not yet: give the text that your tool returns, as a string: that is what is sent.
+    """
     if found := _INTERNALS.search(answer):
         notation = "is Python's own notation, or raw bytes: write out what it means."
         return False, f"{found[0].strip()!r} {notation}"

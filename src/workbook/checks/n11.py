@@ -12,26 +12,28 @@ _HINTS = {
 }
 
 
-@exercise(
-    "a tool for what is asked often, few tools for few functions, code for what nobody could "
-    "prepare."
-)
+@exercise
 def exercise_1(answer: dict[str, str]) -> Verdict:
-    """What to give the model in each situation: "ready-made", "plain" or "code"."""
+    """What to give the model in each situation: "ready-made", "plain" or "code".
+
+    Correct: a tool for what is asked often, few tools for few functions, code for what nobody could
+    prepare.
+    """
     right = {"morning": "ready-made", "booking": "plain", "analyst": "code"}
     wrong = wrong_names(answer, right)
     return not wrong or (False, _HINTS[wrong[0]])
 
 
-@exercise(
-    "code mode reads 3 × 400 + 1,200 = 2,400 tokens. So do 10 functions the other way, 2 × 120 "
-    "each; 11 are more.",
-    "what does code mode read in all its turns? What does one more function add to all turns of "
-    "the other way?",
-)
+@exercise
 def exercise_2(answer: int) -> Verdict:
     """*answer* is the first whole number at which code mode reads fewer: 2 and 3 turns, 120, 400
     and 1,200 tokens.
+
+    Correct: code mode reads 3 × 400 + 1,200 = 2,400 tokens. So do 10 functions the other way, 2 ×
+    120 each; 11 are more.
+
+    Not yet: what does code mode read in all its turns? What does one more function add to all turns
+    of the other way?
     """
     if answer == 10:
         tie = "with 10 functions both ways read the same"
@@ -39,10 +41,12 @@ def exercise_2(answer: int) -> Verdict:
     return answer == (3 * 400 + 1_200) // (2 * 120) + 1
 
 
-@exercise(
-    "whatever stands in the signature, the code may give; also what has a default.",
-    "which function takes something from the code that the host alone should know?",
-)
+@exercise
 def exercise_3(answer: object) -> Verdict:
-    """*answer* is the name of the function that lets code choose the tenant."""
+    """*answer* is the name of the function that lets code choose the tenant.
+
+    Correct: whatever stands in the signature, the code may give; also what has a default.
+
+    Not yet: which function takes something from the code that the host alone should know?
+    """
     return str(getattr(answer, "__name__", answer)).removesuffix("()") == "list_notes"
