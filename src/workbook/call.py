@@ -25,40 +25,23 @@ FILE = "cursor.key"
 _OTHERWISE = f"or set {VARIABLE} to a secret of your own"
 
 
-@click.command(short_help="Call a tool as a model would, and print what the model would see.")
+@click.command()
 @click.argument("tool", required=False)
 @click.argument("arguments", default="{}", metavar="['{JSON}'|-]")
-@click.option(
-    "--budget",
-    type=int,
-    default=25_000,
-    show_default=True,
-    help="Most tokens that the result may take.",
-)
-@click.option(
-    "--caller",
-    default="me",
-    show_default=True,
-    metavar="NAME",
-    help="Who calls; a cursor is good for its caller alone.",
-)
-@click.option(
-    "--list",
-    "show",
-    is_flag=True,
-    help="Print the tools' definitions, and what they cost in tokens.",
-)
+@click.option("--budget", default=25_000, help="Most tokens that the result may take.")
+@click.option("--caller", default="me", metavar="NAME", help="Who calls; cursors are theirs alone.")
+@click.option("--list", "show", is_flag=True, help="Print the tools' definitions, and their cost.")
 @click.pass_context
 def call(
     context: click.Context, tool: str | None, arguments: str, budget: int, caller: str, show: bool
 ) -> None:
-    """Run TOOL as a model would, on the account of 10,000 orders, and print exactly the text that
-    the model would see.
+    """Call a tool as a model would, and print what it would see.
 
-    The arguments are one JSON object; - reads them from standard input, which spares you the
-    quoting on Windows. An error result is printed too, with exit code 1. Cursors are signed with
-    TOOLRESULTS_KEY (several keys with commas between, oldest first), or with a key that is kept in
-    your state folder.
+    TOOL runs on the account of 10,000 orders, and what is printed is exactly the text that a
+    model would get. The arguments are one JSON object; - reads them from standard input, which
+    spares you the quoting on Windows. An error result is printed too, with exit code 1. Cursors
+    are signed with TOOLRESULTS_KEY (several keys with commas between, oldest first), or with a
+    key that is kept in your state folder.
 
     \b
     workbook call search_orders '{"status": "refunded", "limit": 5}'

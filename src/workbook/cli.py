@@ -32,7 +32,11 @@ the first write to data/results.
 """
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+_SETTINGS = {"help_option_names": ["-h", "--help"], "show_default": True}
+_HANDED_ON = {"ignore_unknown_options": True}
+
+
+@click.group(context_settings=_SETTINGS)
 @click.version_option(package_name="toolresults")
 def cli() -> None:
     """Tool results that fit: run, test and open the workbook. Your own tools' results: `toolresults
@@ -47,15 +51,11 @@ def main() -> None:
 
 cli.add_command(call)
 
-_notebooks = click.argument(
-    "notebook", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FOLDER = click.Path(file_okay=False, path_type=Path)
+_notebooks = click.argument("notebook", nargs=-1, type=_FILE)
 _workers = click.option(
-    "--workers",
-    default=2,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Notebooks run at the same time.",
+    "--workers", default=2, type=click.IntRange(1), help="Notebooks run at the same time."
 )
 
 
@@ -74,9 +74,8 @@ def _checkout() -> Path:
     """The checkout; a one-line error for someone who has only installed the package."""
     root = _project_root()
     if root is None:
-        raise click.ClickException(
-            "run this inside a clone of the project: the package holds no notebooks and no tests"
-        )
+        holds = "the package holds no notebooks and no tests"
+        raise click.ClickException(f"run this inside a clone of the project: {holds}")
     return root
 
 
@@ -107,20 +106,17 @@ def _end(faults: dict[Path, str]) -> None:
         raise click.exceptions.Exit(1)
 
 
-@cli.command(short_help="Run every notebook, offline, and write one HTML report.")
+@cli.command()
 @_notebooks
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder to write to (default: build/).",
-)
+@click.option("--out", type=_FOLDER, help="Folder to write to (default: build/).")
 @_workers
 def run(notebook: tuple[Path, ...], out: Path | None, workers: int) -> None:
-    """Run every NOTEBOOK (default: all of notebooks/) offline, and write one HTML report.
+    """Run every notebook, offline, and write one HTML report.
 
-    Each runs from a fresh kernel; the committed files are not changed, and --out may not hold them.
-    Copies with their outputs and report.html go to build/. A notebook that fails is named with its
-    cell and error, the rest go on, and the exit code is 1.
+    Every NOTEBOOK, by default all of notebooks/, runs from a fresh kernel; the committed files
+    are not changed, and --out may not hold them. Copies with their outputs and report.html go
+    to build/. A notebook that fails is named with its cell and error, the rest go on, and the
+    exit code is 1.
     """
     out = out or (_project_root() or Path.cwd()) / "build"
     chosen = _choose(notebook)
@@ -197,13 +193,14 @@ def _print_table(rows: list[dict[str, str]]) -> None:
     Console(width=width).print(table)
 
 
-@cli.command(short_help="Refresh the notebooks' committed outputs.")
+@cli.command()
 @_notebooks
 @_workers
 def notebooks(notebook: tuple[Path, ...], workers: int) -> None:
-    """Refresh the committed outputs of every NOTEBOOK (default: all), in place, from fresh kernels.
+    """Refresh the notebooks' committed outputs.
 
-    The same code gives the same bytes. A notebook that fails, or writes to standard error, is left
+    Every NOTEBOOK, by default all of them, is run from a fresh kernel and written in place. The
+    same code gives the same bytes. A notebook that fails, or writes to standard error, is left
     as it was, and the exit code is 1.
     """
     chosen = _choose(notebook)
@@ -218,26 +215,25 @@ def notebooks(notebook: tuple[Path, ...], workers: int) -> None:
     _end(faults)
 
 
-@cli.command(
-    short_help="Run the tests: the packages and every notebook.",
-    context_settings={"ignore_unknown_options": True},
-)
+@cli.command(context_settings=_HANDED_ON)
 @click.argument("pytest_args", nargs=-1, type=click.UNPROCESSED)
 def test(pytest_args: tuple[str, ...]) -> None:
-    """Run pytest and nbval, in two processes; PYTEST_ARGS are handed on (for example: -k cursor, or
-    -n 0).
+    """Run the tests: the packages and every notebook.
+
+    pytest and nbval run in two processes; PYTEST_ARGS are handed on (for example: -k cursor, or -n
+    0).
     """
     # loadfile, because the cells of one notebook share a kernel and must stay in one process.
     _hand_over("pytest", "-n", "2", "--dist", "loadfile", *pytest_args)
 
 
-@cli.command(
-    short_help="Open the notebooks in JupyterLab.",
-    context_settings={"ignore_unknown_options": True},
-)
+@cli.command(context_settings=_HANDED_ON)
 @click.argument("jupyter_args", nargs=-1, type=click.UNPROCESSED)
 def lab(jupyter_args: tuple[str, ...]) -> None:
-    """Open the notebooks in JupyterLab; JUPYTER_ARGS are handed on (for example: --no-browser)."""
+    """Open the notebooks in JupyterLab.
+
+    JUPYTER_ARGS are handed on (for example: --no-browser).
+    """
     _hand_over("jupyterlab", "notebooks", *jupyter_args)
 
 
@@ -252,14 +248,15 @@ def _hand_over(*module_and_arguments: str) -> None:
             continue
 
 
-@cli.command(
-    short_help="Run the benchmarks that are not part of a notebook.",
-    epilog="\b\n" + "\n".join(f"{name:<16} {about}" for name, about in BENCHMARKS.items()),
-)
+_LIST = "\n".join(f"{name:<16} {about}" for name, about in BENCHMARKS.items())
+
+
+@cli.command(epilog=f"\b\n{_LIST}")
 @click.argument("names", nargs=-1, type=click.Choice(list(BENCHMARKS)), metavar="[NAME]...")
 def bench(names: tuple[str, ...]) -> None:
-    """Run the benchmarks NAME (all of them by default), print what they measured, and write their
-    files in data/results again.
+    """Run the benchmarks that are not part of a notebook.
+
+    Each NAME (all of them by default) is measured, printed, and written to data/results again.
     """
     for name in names or BENCHMARKS:
         click.echo(f"{name}: {BENCHMARKS[name]}")

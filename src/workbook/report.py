@@ -1,5 +1,5 @@
 """One HTML page that holds every notebook that was run, with its figures: readable offline, no
-script in it. How it looks is in ``report.html.j2``, which extends nbconvert's own template.
+script in it. ``report.html.j2``, beside this file, extends nbconvert's own template.
 """
 
 from pathlib import Path, PurePosixPath

@@ -7,21 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from .look import (
-    BLUE,
-    GREEN,
-    GREY,
-    HEIGHT,
-    ORANGE,
-    PALETTE,
-    PURPLE,
-    RED,
-    SKY,
-    label,
-    lines,
-    note,
-    panels,
-)
+from . import look
+from .look import BLUE, GREEN, GREY, HEIGHT, ORANGE, PALETTE, PURPLE, RED, SKY
 
 _OUTCOMES = {"correct": GREEN, "recoverable": SKY, "lost": GREY, "silently wrong": RED}
 """What became of a question, and its colour."""
@@ -50,7 +37,7 @@ def technique_bill(tables: Mapping[str, pd.DataFrame], added: int, title: str) -
     gap = [place + (0.7 if place >= added else 0) for place in range(len(first))]
     height = (0.55 * len(first) + 1.6) / HEIGHT
     wide = {"dpi": _DENSE, "sharey": True, "width_ratios": (3, 2)}
-    figure, (left, right) = panels(2, width=1.2, height=height, **wide)
+    figure, (left, right) = look.panels(2, width=1.2, height=height, **wide)
     _money(left, tables, gap)
     bases = [f"\n(against {base})" if i >= added else "" for i, base in enumerate(first["base"])]
     left.set_yticks(gap, [name + base for name, base in zip(first.index, bases, strict=True)])
@@ -65,7 +52,7 @@ def technique_bill(tables: Mapping[str, pd.DataFrame], added: int, title: str) -
         ax.axhline(added - 0.15, color=GREY, linewidth=1, linestyle=":")
         ax.grid(axis="y", visible=False)
     x = "US dollars (log scale)\nred: it raises the bill; pale: over the window, refused"
-    label(left, title=title, x=x, y="each added to those above it")
+    look.label(left, title=title, x=x, y="each added to those above it")
     right.set_title("What became of the questions")
     right.set_xlabel("questions")
     return figure
@@ -82,7 +69,7 @@ def _money(ax: Axes, tables: Mapping[str, pd.DataFrame], gap: list[float]) -> No
             raises = row.change > 1 + _RAISES
             look = {"color": RED, "weight": "bold"} if raises else {"color": "black"}
             said = _said(row.money, row.change)
-            note(ax, said, (row.money, place), (4, 0), va="center", fontsize=9.5, **look)
+            look.note(ax, said, (row.money, place), (4, 0), va="center", fontsize=9.5, **look)
     ax.set_xscale("log")
     least = min(table["money"].min() for table in tables.values())
     ax.set_xlim(least / 2, 8 * next(iter(tables.values()))["money"].max())
@@ -105,17 +92,17 @@ def input_per_turn(frame: pd.DataFrame, window: int, title: str) -> Figure:
     A dashed line stands at *window*, the most tokens that the model takes; above it the request is
     refused.
     """
-    figure, (ax,) = panels(1, width=1.15, dpi=_DENSE)
+    figure, (ax,) = look.panels(1, width=1.15, dpi=_DENSE)
     for name, color in zip(frame.columns, [*PALETTE, "black"], strict=False):
         line = frame[name].dropna()
         ax.plot(line.index, line, color=color)
-        note(ax, name, (line.index[-1], line.iloc[-1]), (5, 0), va="center", color=color)
+        look.note(ax, name, (line.index[-1], line.iloc[-1]), (5, 0), va="center", color=color)
     ax.axhline(window, color=RED, linestyle="--", linewidth=1.5)
     ax.annotate(f"window: {window:,} tokens", (0.3, window), va="bottom", color=RED)
     ax.set_yscale("log")
     ax.yaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlim(0, 1.13 * frame.index[-1])
-    label(ax, title=title, x="turn (one model call)", y="tokens of input (log scale)")
+    look.label(ax, title=title, x="turn (one model call)", y="tokens of input (log scale)")
     return figure
 
 
@@ -123,11 +110,11 @@ def money_by_turn(tables: Mapping[str, pd.DataFrame], titles: Sequence[str]) -> 
     """Lines: cumulative US dollars after each turn (index), a column a technique; a panel a model,
     with its title.
     """
-    figure, row = panels(len(tables), width=1.15, height=0.85, dpi=_DENSE)
+    figure, row = look.panels(len(tables), width=1.15, height=0.85, dpi=_DENSE)
     for ax, (model, frame), title in zip(row, tables.items(), titles, strict=True):
-        lines(ax, frame, (GREEN, BLUE, RED, GREY))
+        look.lines(ax, frame, (GREEN, BLUE, RED, GREY))
         ax.yaxis.set_major_formatter("${x:.2f}")
         ax.set_ylim(0)
-        label(ax, title=title, x="turn (one model call)", y=f"US dollars so far, {model}")
+        look.label(ax, title=title, x="turn (one model call)", y=f"US dollars so far, {model}")
     row[0].legend(loc="upper left")
     return figure

@@ -12,27 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Patch
 from matplotlib.ticker import LogLocator, NullLocator
 
-from .look import (
-    BLUE,
-    GREEN,
-    GREY,
-    HEIGHT,
-    ORANGE,
-    PURPLE,
-    RED,
-    SKY,
-    WIDTH,
-    arrow,
-    axes,
-    budget_line,
-    dashed_upright,
-    drawing,
-    label,
-    lines,
-    note,
-    panels,
-    thousands,
-)
+from . import look
+from .look import BLUE, GREEN, GREY, HEIGHT, ORANGE, PURPLE, RED, SKY, WIDTH
 
 _DENSE = 80
 """Dots an inch of the larger figures: the PNG of one with much text is heavy."""
@@ -51,14 +32,14 @@ def answer_ways(frame: pd.DataFrame, window: int) -> Axes:
     *frame* has the columns `input` (cumulative, in tokens), `peak` (tokens of the largest request)
     and `outcome`; a way whose peak is over *window* is marked as one that no model could go.
     """
-    ax = axes()
+    ax = look.axes()
     shown = frame.iloc[::-1]  # the first way stands on top
     said = shown["outcome"].where(shown["peak"] <= window, "correct, but larger than the window")
     bars = ax.barh(shown.index, shown["input"], color=said.map(_OUTCOMES), height=0.7)
     ax.bar_label(bars, [f"{tokens:,}" for tokens in shown["input"]], padding=4)
     ax.set_xscale("log")
     ax.set_xlim(100, shown["input"].max() * 8)
-    thousands(ax.xaxis)
+    look.thousands(ax.xaxis)
     ax.grid(axis="y", visible=False)
     used = [
         Patch(color=c, label=outcome) for outcome, c in _OUTCOMES.items() if (said == outcome).any()
@@ -66,7 +47,7 @@ def answer_ways(frame: pd.DataFrame, window: int) -> Axes:
     ax.legend(handles=used, loc="lower right")
     title = "The rows stay outside: thousands of times fewer tokens to read"
     x = "tokens that the model reads in all (log scale)"
-    return label(ax, title=title, x=x, y="way to answer")
+    return look.label(ax, title=title, x=x, y="way to answer")
 
 
 def definition_growth(frame: pd.DataFrame, window: int) -> Axes:
@@ -75,21 +56,23 @@ def definition_growth(frame: pd.DataFrame, window: int) -> Axes:
 
     A dashed line stands at *window*, the most tokens that the model takes.
     """
-    ax = axes()
+    ax = look.axes()
     colours = (GREEN, BLUE, RED)
-    lines(ax, frame, colours, marker="o")
+    look.lines(ax, frame, colours, marker="o")
     for (kind, last), colour in zip(frame.iloc[-1].items(), colours, strict=True):
         at = (frame.index[-1], last)
-        note(ax, f"{kind}: {last:,}", at, (8, 0), va="center", color=colour)
-    budget_line(ax, window, "window")
+        look.note(ax, f"{kind}: {last:,}", at, (8, 0), va="center", color=colour)
+    look.budget_line(ax, window, "window")
     _log(ax, frame.index)
-    thousands(ax.yaxis)
+    look.thousands(ax.yaxis)
     ax.set_xlim(frame.index[0] * 0.9, frame.index[-1] * 2.4)
     thin, rich = frame.columns[0], frame.columns[-1]
     times = frame[rich] / frame[thin]
     heavier = f"{rich} ones weigh {times.min():.1f} to {times.max():.1f} times {thin} ones"
     title = f"Each turn carries every definition; {heavier}"
-    return label(ax, title=title, x="functions (log scale)", y="tokens in each request (log scale)")
+    return look.label(
+        ax, title=title, x="functions (log scale)", y="tokens in each request (log scale)"
+    )
 
 
 def break_even_growth(figures: Mapping[str, tuple[pd.DataFrame, str, float]]) -> Figure:
@@ -100,17 +83,17 @@ def break_even_growth(figures: Mapping[str, tuple[pd.DataFrame, str, float]]) ->
     the largest number is marked, as whole functions.
     """
     rows = -(-len(figures) // 2)
-    figure, grid = panels(2, rows=rows, width=1.15, height=0.85 * rows, dpi=_DENSE)
+    figure, grid = look.panels(2, rows=rows, width=1.15, height=0.85 * rows, dpi=_DENSE)
     for ax, (title, (frame, y, crossing)) in zip(grid, figures.items(), strict=True):
-        lines(ax, frame, map(_WAYS.get, frame), marker="o", markersize=4)
+        look.lines(ax, frame, map(_WAYS.get, frame), marker="o", markersize=4)
         if frame.index[0] < crossing < frame.index[-1]:
-            dashed_upright(ax, crossing, f"{math.ceil(crossing)}", (5, -3))
+            look.dashed_upright(ax, crossing, f"{math.ceil(crossing)}", (5, -3))
         _log(ax, frame.index)
         money = frame.to_numpy().max() < 10  # dollars, or else tokens
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         ax.yaxis.set_minor_locator(NullLocator())
         ax.yaxis.set_major_formatter((lambda value, _: f"${value:,g}") if money else "{x:,.0f}")
-        label(ax, title=title, x="functions (log scale)", y=y)
+        look.label(ax, title=title, x="functions (log scale)", y=y)
     handles = grid[0].get_lines()[: len(_WAYS)]
     figure.legend(handles=handles, loc="outside upper center", ncols=len(_WAYS))
     return figure
@@ -155,8 +138,8 @@ def who_holds_what() -> Axes:
         ((7.1, 4.0), (8.5, 4.0), "as the\ncaller", 7.8, 4.1, "center"),
         ((10.0, 3.1), (10.0, 1.9), "SQL, one tenant", 10.1, 2.5, "left"),
     ):
-        arrow(ax, start, end, "#444444")
+        look.arrow(ax, start, end, "#444444")
         ax.text(x, y, text, fontsize=10, ha=side, va="bottom" if side == "center" else "center")
     claim = "What a model sends is text,\ncode included. It grants nothing."
     ax.text(1.3, 2.2, claim, ha="center", fontsize=10)
-    return drawing(ax, "The code asks; the service decides", (-0.3, 11.7), (-0.2, 5.2))
+    return look.drawing(ax, "The code asks; the service decides", (-0.3, 11.7), (-0.2, 5.2))

@@ -6,6 +6,7 @@ of colour blindness can tell apart.
 """
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import matplotlib
 import matplotlib.pyplot as plt
@@ -23,30 +24,13 @@ SKY = "#56B4E9"
 GREY = "#7F7F7F"
 PALETTE = (BLUE, ORANGE, GREEN, RED, PURPLE, SKY, GREY)
 
-WIDTH, HEIGHT, DPI = 9.0, 4.5, 110  # inches, inches, dots an inch
-
 RC = {
-    "figure.figsize": (WIDTH, HEIGHT),
-    "figure.dpi": DPI,
-    "savefig.dpi": DPI,
-    "figure.constrained_layout.use": True,
-    "figure.facecolor": "white",
-    "font.family": "DejaVu Sans",  # comes with matplotlib: a figure is the same on every machine
-    "font.size": 12,
-    "axes.titlesize": 13,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
+    **matplotlib.rc_params_from_file(
+        Path(__file__).with_name("workbook.mplstyle"), use_default_template=False
+    ),
     "axes.prop_cycle": matplotlib.cycler(color=PALETTE),
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "grid.color": "#DDDDDD",
-    "grid.linewidth": 0.8,
-    "legend.frameon": False,
-    "lines.linewidth": 2.2,
-    "svg.hashsalt": "toolresults",
 }
+WIDTH, HEIGHT = RC["figure.figsize"]  # inches
 
 
 def style() -> None:

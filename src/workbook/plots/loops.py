@@ -7,23 +7,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from .look import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    RED,
-    SKY,
-    WIDTH,
-    arrow,
-    axes,
-    dashed,
-    drawing,
-    label,
-    lines,
-    panels,
-    thousands,
-)
+from . import look
+from .look import BLUE, GREEN, GREY, ORANGE, RED, SKY, WIDTH
 
 
 def sequence(steps: Sequence[tuple[str, str, str]], title: str) -> Axes:
@@ -46,16 +31,16 @@ def sequence(steps: Sequence[tuple[str, str, str]], title: str) -> Axes:
         if a == b:
             write(a, y, text, 0.3, fontsize=10, facecolor="white", edgecolor=ORANGE)
             continue
-        arrow(ax, (a, y), (b, y), BLUE if b > a else GREEN, shrinkA=0, shrinkB=0)
+        look.arrow(ax, (a, y), (b, y), BLUE if b > a else GREEN, shrinkA=0, shrinkB=0)
         # its white box hides the lines of others
         write((a + b) / 2, y - 0.12, text, 0.1, va="bottom", fontsize=10, facecolor="white")
-    return drawing(ax, title, (-0.5, len(parties) - 0.5), (len(steps) + 0.6, -0.6))
+    return look.drawing(ax, title, (-0.5, len(parties) - 0.5), (len(steps) + 0.6, -0.6))
 
 
 def model_calls(frame: pd.DataFrame) -> Axes:
     """Bars: tokens that each model call of a question reads. *frame*: index the number of the call,
     a column a way; NaN where a way needs no such call."""
-    ax = axes()
+    ax = look.axes()
     width = 0.8 / len(frame.columns)
     for place, (way, colour) in enumerate(zip(frame.columns, (BLUE, ORANGE), strict=False)):
         read = frame[way].dropna().astype(int)
@@ -68,7 +53,7 @@ def model_calls(frame: pd.DataFrame) -> Axes:
     ax.margins(y=0.35)
     ax.legend(loc="upper left")
     title = "Every model call reads the whole history again"
-    return label(ax, title=title, x="model call", y="tokens that the model reads")
+    return look.label(ax, title=title, x="model call", y="tokens that the model reads")
 
 
 _TRIMMED = {"untrimmed": GREY, "cleared": GREEN, "windowed": RED, "summarised": ORANGE}
@@ -79,27 +64,27 @@ def history_triangle(inputs: Sequence[int]) -> Axes:
     """Bars: the input of each turn, in tokens, in two parts: what was read before, and what is
     new.
     """
-    ax = axes()
+    ax = look.axes()
     before = [0, *inputs[:-1]]
     new = [after - read for read, after in zip(before, inputs, strict=True)]
     turns = range(1, len(inputs) + 1)
     ax.bar(turns, before, color=GREY, alpha=0.6, label="read before")
     ax.bar(turns, new, bottom=before, color=BLUE, label="new")
-    thousands(ax.yaxis)
+    look.thousands(ax.yaxis)
     ax.grid(axis="x", visible=False)
     ax.legend(loc="upper left")
     title = f"{inputs[-1]:,} different tokens, and {sum(inputs):,} read"
-    return label(ax, title=title, x="turn", y="input (tokens)")
+    return look.label(ax, title=title, x="turn", y="input (tokens)")
 
 
 def trimmed_turns(frame: pd.DataFrame) -> Axes:
     """Lines: the input of each turn (index), in tokens, a column a way of trimming."""
-    ax = axes()
-    lines(ax, frame, map(_TRIMMED.get, frame))
-    thousands(ax.yaxis)
+    ax = look.axes()
+    look.lines(ax, frame, map(_TRIMMED.get, frame))
+    look.thousands(ax.yaxis)
     ax.legend(loc="upper left")
     title = "Each way of trimming flattens the triangle"
-    return label(ax, title=title, x="turn", y="input (tokens)")
+    return look.label(ax, title=title, x="turn", y="input (tokens)")
 
 
 def trimmed_money(frames: Mapping[str, pd.DataFrame]) -> Figure:
@@ -108,13 +93,13 @@ def trimmed_money(frames: Mapping[str, pd.DataFrame]) -> Figure:
 
     The title of each says how many times the first column's money the last one comes to.
     """
-    figure, row = panels(len(frames), width=1.1)
+    figure, row = look.panels(len(frames), width=1.1)
     for ax, (api, frame) in zip(row, frames.items(), strict=True):
-        lines(ax, frame, map(_TRIMMED.get, frame))
+        look.lines(ax, frame, map(_TRIMMED.get, frame))
         first, last = frame.columns[0], frame.columns[-1]
         times = frame[last].iloc[-1] / frame[first].iloc[-1]
         title = f"{api}: {last} costs {times:.1f} × {first}"
-        label(ax, title=title, x="turn", y="cumulative money (US dollars)")
+        look.label(ax, title=title, x="turn", y="cumulative money (US dollars)")
     row[0].legend(loc="upper left")
     return figure
 
@@ -123,11 +108,11 @@ def clearing_batches(frame: pd.DataFrame) -> Axes:
     """Lines: money as a share of the untrimmed session's (a column an API), by how many tokens a
     round must free.
     """
-    ax = axes()
-    lines(ax, 100 * frame, (BLUE, ORANGE), marker="o")
-    dashed(ax, 100, "untrimmed", GREY)
-    thousands(ax.xaxis)
+    ax = look.axes()
+    look.lines(ax, 100 * frame, (BLUE, ORANGE), marker="o")
+    look.dashed(ax, 100, "untrimmed", GREY)
+    look.thousands(ax.xaxis)
     ax.legend()
     title = "A little on every turn costs most; seldom and much costs least"
     x = "tokens that a round must free (clear_at_least)"
-    return label(ax, title=title, x=x, y="money (% of untrimmed)")
+    return look.label(ax, title=title, x=x, y="money (% of untrimmed)")
