@@ -10,16 +10,12 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from toolresults.cli import run as run_group
 from toolresults.commands import Fault
 from workbook.call import call
-
-if TYPE_CHECKING:
-    from workbook.run import Outcome
 
 BENCHMARKS = {
     "counting": "count_tokens against raw tiktoken, in seconds",
@@ -90,8 +86,8 @@ def _choose(paths: tuple[Path, ...]) -> list[Path]:
     return chosen
 
 
-def _execute(chosen: list[Path], workers: int) -> "list[Outcome]":
-    """Run the notebooks that were chosen and show progress."""
+def _execute(chosen: list[Path], workers: int) -> list:
+    """The outcome of each notebook that was chosen; progress is shown meanwhile."""
     from workbook.run import run_all, shown
 
     with shown(chosen) as tell:
@@ -182,15 +178,13 @@ def _print_table(rows: list[dict[str, str]]) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD)
-    for column in rows[0]:
-        numbers = column in ("exact", "estimate", "share")
-        table.add_column(column, justify="right" if numbers else "left")
+    table = Table(*rows[0], box=box.SIMPLE_HEAD)
+    for column in table.columns[3:]:  # the numbers
+        column.justify = "right"
     for row in rows:
         table.add_row(*row.values())
     # a pipe or a file has no width of its own, and rich would take 80 columns
-    width = None if sys.stdout.isatty() else 110
-    Console(width=width).print(table)
+    Console(width=None if sys.stdout.isatty() else 110).print(table)
 
 
 @cli.command()

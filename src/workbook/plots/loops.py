@@ -17,23 +17,21 @@ def sequence(steps: Sequence[tuple[str, str, str]], title: str) -> Axes:
     parties = list(dict.fromkeys(party for start, end, _ in steps for party in (start, end)))
     _, ax = plt.subplots(figsize=(WIDTH, 0.55 * len(steps) + 1.2))
 
-    def write(x: float, y: float, text: str, pad: float, **look) -> None:
-        keys = ("va", "weight", "fontsize", "zorder")
-        font = {key: look.pop(key) for key in keys if key in look}
-        box = {"boxstyle": f"round,pad={pad}", "edgecolor": "none", **look}
-        ax.text(x, y, text, bbox=box, **{"ha": "center", "va": "center", **font})
+    def box(pad: float, fill: str, edge: str = "none", **more) -> dict:
+        return {"boxstyle": f"round,pad={pad}", "facecolor": fill, "edgecolor": edge, **more}
 
+    middle, small = {"ha": "center", "va": "center"}, {"ha": "center", "fontsize": 10}
     for x, party in enumerate(parties):
         ax.plot([x, x], [0, len(steps) + 0.5], color="#DDDDDD", linewidth=1.5, zorder=0)
-        write(x, 0, party, 0.4, weight="bold", facecolor=SKY, alpha=0.5)
+        ax.text(x, 0, party, weight="bold", bbox=box(0.4, SKY, alpha=0.5), **middle)
     for y, (start, end, text) in enumerate(steps, 1):
         a, b = parties.index(start), parties.index(end)
         if a == b:
-            write(a, y, text, 0.3, fontsize=10, facecolor="white", edgecolor=ORANGE)
+            ax.text(a, y, text, va="center", bbox=box(0.3, "white", ORANGE), **small)
             continue
         look.arrow(ax, (a, y), (b, y), BLUE if b > a else GREEN, shrinkA=0, shrinkB=0)
         # its white box hides the lines of others
-        write((a + b) / 2, y - 0.12, text, 0.1, va="bottom", fontsize=10, facecolor="white")
+        ax.text((a + b) / 2, y - 0.12, text, va="bottom", bbox=box(0.1, "white"), **small)
     return look.drawing(ax, title, (-0.5, len(parties) - 0.5), (len(steps) + 0.6, -0.6))
 
 
