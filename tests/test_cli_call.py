@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from toolresults.cli import Fault
 from toolresults.tokens import count_tokens, to_json
+from workbook.call import FILE, VARIABLE, signing_keys
 from workbook.cli import cli
-from workbook.commands.state import FILE, VARIABLE, signing_keys
 from workbook.examples.orders.store import OrderFilter, OrderStore
 
 posix = pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX")
@@ -37,7 +37,7 @@ def account():
 
 @pytest.fixture
 def call(account, monkeypatch):
-    monkeypatch.setattr("workbook.commands.call._account", lambda: account)
+    monkeypatch.setattr("workbook.call._account", lambda: account)
 
     def run(*arguments: str, given: bytes | None = None):
         return CliRunner().invoke(cli, ["call", *arguments], input=given)

@@ -4,14 +4,18 @@ it says Correct.
 
 import ast
 import copy
+import importlib
+import inspect
+import pkgutil
 import re
 from pathlib import Path
 
 import nbformat
 import pytest
 
-from workbook.checks import say
-from workbook.runner import find, read, run_notebook
+from workbook import checks
+from workbook.checks import exercise
+from workbook.run import Outcome, find, read, run_outcomes
 
 NOTEBOOKS = find(Path(__file__).resolve().parents[1] / "notebooks")
 SOLUTION = re.compile(
@@ -110,7 +114,7 @@ def test_exercises_wait_untouched_and_their_solutions_are_correct(path):
     nb = read(path)
     count = len(solutions(nb))
     assert count >= 2 or "benchmarks" in path.parts, "a notebook has two or three exercises"
-    outcome = run_notebook(needed(solved_twice(nb)), path.parent)
+    [outcome] = run_outcomes([Outcome(path, needed(solved_twice(nb)))])
     assert outcome.error is None
     answers = said(outcome.nb)
     assert len(answers) == 2 * count
@@ -118,26 +122,39 @@ def test_exercises_wait_untouched_and_their_solutions_are_correct(path):
     assert [text for text in answers[1::2] if not text.startswith("Correct: ")] == []
 
 
+@exercise
+def six_times_seven(answer: object) -> bool:
+    """The answer.
+
+    Correct: yes
+
+    Not yet: six times
+    seven
+    """
+    return answer == 42
+
+
 def sheet(solution: str):
-    """A notebook with one exercise, checked by the real ``say``."""
+    """A notebook with one exercise, with a check made as those of the workbook."""
     code, text = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
     check = "n99.exercise_1(answer_1)"
-    define = (
-        "from types import SimpleNamespace\nfrom workbook.checks import say\n"
-        "n99 = SimpleNamespace(exercise_1=lambda a: say(a, lambda a: a == 42, 'yes', 'six times seven'))"
-    )
-    exercise = code("answer_1 = ...", metadata={"tags": ["exercise"]})
+    define = f"""from types import SimpleNamespace
+from workbook.checks import exercise
+{inspect.getsource(six_times_seven)}
+n99 = SimpleNamespace(exercise_1=six_times_seven)"""
+    untouched = code("answer_1 = ...", metadata={"tags": ["exercise"]})
     folded = f"<details><summary>Solution 1</summary>\n\n```python\n{solution}\n```\n\n</details>"
-    return nbformat.v4.new_notebook(cells=[code(define), exercise, code(check), text(folded)])
+    return nbformat.v4.new_notebook(cells=[code(define), untouched, code(check), text(folded)])
 
 
 def test_a_wrong_solution_would_be_noticed(tmp_path):
-    right = run_notebook(solved_twice(sheet("answer_1 = 6 * 7")), tmp_path)
+    path = tmp_path / "sheet.ipynb"
+    sheets = [sheet("answer_1 = 6 * 7"), sheet("answer_1 = 6 * 9")]
+    right, wrong = run_outcomes([Outcome(path, solved_twice(nb)) for nb in sheets])
     assert [text.split(":")[0].split(".")[0] for text in said(right.nb)] == [
         "Not tried yet",
         "Correct",
     ]
-    wrong = run_notebook(solved_twice(sheet("answer_1 = 6 * 9")), tmp_path)
     assert said(wrong.nb)[1] == "Not yet: six times seven\n"
 
 
@@ -153,21 +170,62 @@ class Awkward:
     "answer", [41, None, "42", [42], {"a": 1}, Awkward(), print, float("nan"), b"42", type]
 )
 def test_a_check_never_raises_whatever_it_is_given(answer, capsys):
-    say(answer, lambda a: a == 42, "yes", "six times seven")
+    six_times_seven(answer)
     assert capsys.readouterr().out == "Not yet: six times seven\n"
 
 
-def test_a_check_whose_verdict_has_no_truth_is_not_yet(capsys):
-    say(1, lambda a: Awkward(), "yes", "no")
+CHECKS = [
+    check
+    for module in pkgutil.iter_modules(checks.__path__, "workbook.checks.")
+    for name, check in vars(importlib.import_module(module.name)).items()
+    if name.startswith("exercise_")
+]
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: f"{check.__module__}.{check.__name__}")
+def test_every_check_has_a_hint_for_whatever_it_is_given(check, capsys):
+    for answer in (Awkward(), 7, "seven", [7]):
+        check(answer)
+        assert re.fullmatch("Not yet: .{10,}\n", capsys.readouterr().out)
+    check(...)
+    assert capsys.readouterr().out.startswith("Not tried yet. ")
+
+
+def judged(answer: object, verdict: object) -> None:
+    """What a check says whose judge returns *verdict*."""
+
+    @exercise
+    def check(answer: object) -> object:
+        """Correct: yes
+
+        Not yet: no
+        """
+        return verdict
+
+    check(answer)
+
+
+@pytest.mark.parametrize("verdict", [Awkward(), (Awkward(), "well done"), (True, "yes", "no")])
+def test_a_check_whose_verdict_has_no_truth_is_not_yet(verdict, capsys):
+    judged(1, verdict)
     assert capsys.readouterr().out == "Not yet: no\n"
 
 
 @pytest.mark.parametrize("answer", [..., [1, ...], (..., ...), {"a": ...}])
 def test_an_ellipsis_is_an_exercise_not_tried(answer, capsys):
-    say(answer, lambda a: True, "yes", "no")
+    judged(answer, True)
     assert capsys.readouterr().out.startswith("Not tried yet. ")
 
 
-def test_a_right_answer_is_correct(capsys):
-    say(42, lambda a: a == 42, "yes", "no")
-    assert capsys.readouterr().out == "Correct: yes\n"
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        (True, "Correct: yes"),
+        (False, "Not yet: no"),
+        ((True, "42 it is"), "Correct: 42 it is"),
+        ((False, "not 41"), "Not yet: not 41"),
+    ],
+)
+def test_a_judge_may_say_what_is_right_or_wrong(verdict, said, capsys):
+    judged(42, verdict)
+    assert capsys.readouterr().out == f"{said}\n"

@@ -40,14 +40,14 @@ def test_setup_is_ready_here(capsys):
     assert lines[-1] == "Ready."
 
 
-@pytest.mark.parametrize("wanted", ["duckdb>=999", "no-such-package>=1.0"])
+@pytest.mark.parametrize("wanted", ["duckdb>=999", "click<2", "no-such-package>=1.0"])
 def test_setup_names_the_package_that_is_missing_or_old(wanted, monkeypatch, capsys):
     monkeypatch.setattr(
-        metadata, "requires", lambda name: ["click>=1.0", wanted, "nor-this>=9; extra == 'dev'"]
+        metadata, "requires", lambda name: ["click>=8.0.0", wanted, "nor-this>=9; extra == 'dev'"]
     )
     assert not n00.setup()
     out = capsys.readouterr().out
-    assert f"✗  packages   missing or too old: {wanted.replace('>=', ' ')}. Run: pip install" in out
+    assert f"✗  packages   missing or unfit: {wanted}. Run: pip install" in out
     assert out.splitlines()[-1].startswith("Not ready")
 
 
@@ -57,14 +57,6 @@ def test_setup_goes_on_where_a_check_raises(monkeypatch, capsys):
     out = capsys.readouterr().out.splitlines()
     assert out[3].startswith("✗  account    FileNotFoundError")
     assert len(out) == 5
-
-
-@pytest.mark.parametrize(
-    ("found", "least", "ok"),
-    [("2.0", "2.0.0", True), ("2.0.0", "2", True), ("1.10", "1.9", True), ("3rc1", "4", False)],
-)
-def test_versions_compare_as_numbers(found, least, ok):
-    assert (n00._numbers(found) >= n00._numbers(least)) is ok
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from workbook.bench.steps import steps
 from workbook.checks import n02
 from workbook.examples.orders.data import plain_order
 from workbook.examples.orders.store import REGIONS, STATUSES, OrderFilter, OrderStore
-from workbook.runner import read
+from workbook.run import read
 
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / "02_filtering.ipynb")
 INLINE = {}

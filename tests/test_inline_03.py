@@ -17,7 +17,7 @@ from workbook.bench.steps import steps
 from workbook.checks import n03
 from workbook.examples.orders.data import plain_order
 from workbook.examples.orders.store import OrderStore
-from workbook.runner import read
+from workbook.run import read
 
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / "03_capped_cursors.ipynb")
 INLINE = {"base64": base64, "hashlib": hashlib, "hmac": hmac, "json": json}

@@ -18,7 +18,7 @@ from toolresults.tokens import to_json
 from workbook.bench.steps import steps
 from workbook.checks import n04
 from workbook.examples.orders.store import OrderStore
-from workbook.runner import read
+from workbook.run import read
 
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / "04_concise_shaping.ipynb")
 INLINE = {"csv": csv, "io": io, "re": re, "to_json": to_json}

@@ -15,7 +15,7 @@ from toolresults.tokens import count_tokens, to_json
 from workbook.bench.steps import steps
 from workbook.checks import n05
 from workbook.examples.orders.store import OrderStore
-from workbook.runner import read
+from workbook.run import read
 
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / "05_budget_notes.ipynb")
 INLINE = {"count_tokens": count_tokens}

@@ -22,7 +22,7 @@ from workbook.bench.steps import steps, workbook_tools
 from workbook.checks import n06
 from workbook.examples.orders.data import plain_order
 from workbook.examples.orders.store import STATUSES, OrderStore
-from workbook.runner import read
+from workbook.run import read
 
 SECRET = maker("orders").SECRET
 

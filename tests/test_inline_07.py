@@ -22,7 +22,7 @@ from workbook.checks import n07
 from workbook.examples.orders.data import plain_order
 from workbook.examples.orders.functions import order_functions
 from workbook.examples.orders.store import REGIONS, STATUSES, OrderStore
-from workbook.runner import read
+from workbook.run import read
 
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / "07_code_execution.ipynb")
 INLINE: dict = {"contextlib": contextlib, "io": io}

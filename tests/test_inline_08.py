@@ -16,7 +16,7 @@ from toolresults.agent.history import clear_tool_results
 from workbook import plots
 from workbook.bench.ten_turns import against
 from workbook.checks import n08
-from workbook.runner import read
+from workbook.run import read
 
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / "08_history_trimming.ipynb")
 INLINE = {}
@@ -120,7 +120,7 @@ def test_ten_turns_against_one_are_those_of_the_package(b, g):
 def drawing():
     matplotlib.use("Agg")
     yield
-    plots.look.matplotlib.pyplot.close("all")
+    plots.look.plt.close("all")
 
 
 def test_the_triangle_parts_what_is_new_from_what_was_read_before(drawing):

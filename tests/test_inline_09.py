@@ -17,7 +17,7 @@ from toolresults.agent import anthropic_loop, openai_loop
 from toolresults.tokens import repair, to_json
 from workbook.checks import n09
 from workbook.examples.assistant import CITIES, POSTS, SECONDS, ModelledClock, assistant_tools
-from workbook.runner import read
+from workbook.run import read
 
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / "09_tool_loop.ipynb")
 INLINE = {"json": json, "Reply": Reply, "ScriptedModel": ScriptedModel}

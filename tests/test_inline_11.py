@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from workbook.bench.code_mode_company import Company
 from workbook.bench.code_mode_questions import WEEK_CODE
 from workbook.checks import n11
-from workbook.runner import read
+from workbook.run import read
 
 NOTEBOOK_NAME = "11_code_mode.ipynb"
 NOTEBOOK = read(Path(__file__).resolve().parents[1] / "notebooks" / NOTEBOOK_NAME)

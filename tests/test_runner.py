@@ -13,12 +13,12 @@ from pathlib import Path
 import nbformat
 import psutil
 import pytest
+from bs4 import BeautifulSoup
 from click.testing import CliRunner
 from rich.console import Console
 
 from workbook.cli import cli
-from workbook.commands.progress import shown
-from workbook.runner import find, outcome_for, read, run_all
+from workbook.run import Outcome, find, read, run_all, shown
 
 FIGURE = """from workbook.plots import label, style
 import matplotlib.pyplot as plt
@@ -32,7 +32,7 @@ posix = pytest.mark.skipif(os.name != "posix", reason="symbolic links need right
 
 
 def notebook(path: Path, *sources: str) -> Path:
-    """Write a notebook of code cells; a source that starts with a heading is Markdown."""
+    """Write a notebook of code cells; a source that starts with "# " is Markdown."""
     cells = [
         nbformat.v4.new_markdown_cell(s) if s.startswith("# ") else nbformat.v4.new_code_cell(s)
         for s in sources
@@ -102,6 +102,8 @@ def test_a_failure_is_named_and_the_rest_goes_on(tmp_path):
     )
     assert 'href="#00_bad"' in page and 'id="00_bad"' in page and '.ipynb"' not in page
     assert "<script" not in page and 'src="http' not in page and "url(http" not in page
+    assert page.count(' <span class="failed">failed</span>') == 2
+    assert "Failed in cell 2: ValueError: no such" in page
 
 
 BROKEN = {
@@ -215,6 +217,39 @@ def test_a_warning_or_an_error_is_never_written_into_a_notebook(tmp_path, source
     assert path.read_bytes() == before
 
 
+def test_the_report_has_its_contents_and_keeps_links_inside(tmp_path):
+    script = "<script>fetch('https://example.org')</script>"
+    cells = [
+        "# First `f(x)` & more",
+        "# \n## Summary\n\n[there](sub/b.ipynb#Summary) [b](../b.ipynb) [here](#Summary)",
+        "# \n## Summary\n\n[not run](c.ipynb) [out](https://example.org/x.html)",
+        f"from IPython.display import HTML, Javascript, display\nHTML({script!r})",
+        "display(Javascript('alert(1)'))",
+    ]
+    paths = [
+        notebook(tmp_path / "a.ipynb", *cells),
+        notebook(tmp_path / "b.ipynb", "# \n## Summary"),
+    ]
+    out = tmp_path / "build"
+    ran = CliRunner().invoke(cli, ["run", *map(str, paths), "--out", str(out)])
+    assert ran.exit_code == 0, ran.output
+    page = BeautifulSoup((out / "report.html").read_text(encoding="utf-8"), "html.parser")
+    ids = [element["id"] for element in page.select("[id]")]
+    assert len(ids) == len(set(ids)) and {"a-Summary", "a-Summary-1", "b-Summary"} < set(ids)
+    links = {link.get_text(): link["href"] for link in page.select("main a")}
+    outside = "https://example.org/x.html"
+    assert links == {"there": "#b-Summary", "b": "#b", "here": "#a-Summary", "out": outside}
+    contents = [(link.get_text(), link["href"]) for link in page.select("nav a")]
+    first = [("First f(x) & more", "#a"), ("Summary", "#a-Summary"), ("Summary", "#a-Summary-1")]
+    assert contents == [("Top", "#top"), *first, ("b", "#b"), ("Summary", "#b-Summary")]
+    assert all(href[1:] in ids for _, href in contents)
+    [policy] = page.select("head meta[http-equiv=Content-Security-Policy]")
+    assert (
+        policy["content"].startswith("default-src 'none'; ") and "script" not in policy["content"]
+    )
+    assert page.select("script") == []
+
+
 @pytest.mark.skipif(
     sys.platform == "win32", reason="waits on a named pipe, and sends SIGINT to one process"
 )
@@ -249,13 +284,8 @@ def test_notebooks_are_found_in_reading_order(tmp_path):
 
 
 def outcome(path: str, **values):
-    made = outcome_for(
-        Path(path),
-        nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("x") for _ in range(3)]),
-    )
-    for name, value in values.items():
-        setattr(made, name, value)
-    return made
+    cells = [nbformat.v4.new_code_cell("x") for _ in range(3)]
+    return Outcome(Path(path), nbformat.v4.new_notebook(cells=cells), **values)
 
 
 def test_lines_keep_the_order_of_the_notebooks_and_bars_show_cells():

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from toolresults.tokens import count_tokens, estimate_tokens, repair
-from workbook.checks import say, tried
+from workbook.checks import Verdict, exercise
 
 _TEXTS = {
     "Japanese, which the estimate takes for small": "荷物は火曜日に届きました。" * 40,
@@ -19,56 +19,52 @@ _TEXTS = {
 """What a guard meets. For each, the budget is once exactly enough and once a token too small."""
 
 
-def exercise_1(answer: object) -> None:
+@exercise
+def exercise_1(guard: Callable[[str, int], object]) -> Verdict:
     """A guard, ``fits(text, budget)``, that never lets a text through that is over the budget, and
     no other back.
+
+    Correct: it is exact, whatever the script, and never raises.
+
+    Not yet: give a function of (text, budget) that returns True or False.
     """
-    wrong = _first_wrong(answer) if callable(answer) else None
-    if not callable(answer):
-        hint = "give a function of (text, budget) that returns True or False."
-    elif wrong:
-        hint = f"wrong for {wrong}. What does the model pay for: characters, or tokens?"
-    else:
-        hint = ""
-    right = "it is exact, whatever the script, and never raises."
-    say(answer, lambda guard: callable(guard) and wrong is None, right, hint)
-
-
-def _first_wrong(guard: Callable[[str, int], object]) -> str | None:
-    for name, text in _TEXTS.items():
+    pays = "What does the model pay for: characters, or tokens?"
+    for name, text in _TEXTS.items() if callable(guard) else ():
         exact = count_tokens(text)
         for budget in (exact, exact - 1):
             try:
                 if bool(guard(text, budget)) != (exact <= budget):
-                    return name
+                    return False, f"wrong for {name}. {pays}"
             except Exception as error:
-                return f"{name} (it raised {type(error).__name__})"
-    return None
+                return False, f"wrong for {name} (it raised {type(error).__name__}). {pays}"
+    return callable(guard)
 
 
-def exercise_2(answer: object) -> None:
-    """Which limits the 386,560 tokens of runpod/runpod-mcp issue 3 are over."""
+@exercise
+def exercise_2(answer: dict[str, bool]) -> Verdict:
+    """Which limits the 386,560 tokens of runpod/runpod-mcp issue 3 are over.
+
+    Correct: 15 times a cap is under twice one window, and well inside the other. Always ask: times
+    what?
+
+    Not yet: use the three names as keys, each with True (386,560 is over it) or False.
+    """
     limits = {"cap of 25,000": True, "window of 200,000": True, "window of 1,000,000": False}
-    hint = "use the three names as keys, each with True (386,560 is over it) or False."
-    if isinstance(answer, dict) and set(answer) == set(limits):
-        hint = "compare 386,560 with each of the three numbers."
-    right = "15 times a cap is under twice one window, and well inside the other. Always ask: times what?"
-    say(answer, lambda given: given == limits, right, hint)
+    if answer != limits and set(answer) == set(limits):
+        return False, "compare 386,560 with each of the three numbers."
+    return answer == limits
 
 
-def exercise_3(answer: object) -> None:
-    """A tool result of the reader's own, as text."""
-    good = isinstance(answer, str) and len(answer) >= 20
-    right = ""
-    if good and tried(answer):
-        text = repair(answer)
-        exact, estimate = count_tokens(text), estimate_tokens(text)
-        error = 100 * (estimate - exact) / exact
-        side = "low" if error < 0 else "high"
-        right = f"{exact:,} tokens; the estimate says {estimate:,}, which is {abs(error):.0f}% too {side}."
-    say(
-        answer,
-        good,
-        right,
-        "give the text of one of your tool results, of 20 characters or more, as a str.",
-    )
+@exercise
+def exercise_3(answer: str) -> Verdict:
+    """A tool result of the reader's own, as text.
+
+    Not yet: give the text of one of your tool results, of 20 characters or more, as a str.
+    """
+    if not isinstance(answer, str) or len(answer) < 20:
+        return False
+    text = repair(answer)
+    exact, estimate = count_tokens(text), estimate_tokens(text)
+    error = 100 * (estimate - exact) / exact
+    off = f"which is {abs(error):.0f}% too {'low' if error < 0 else 'high'}"
+    return True, f"{exact:,} tokens; the estimate says {estimate:,}, {off}."

@@ -2,16 +2,15 @@
 
 from toolresults.codemode.execute import open_sandbox, render
 from toolresults.codemode.functions import HostFunction
-from toolresults.codemode.sandbox import Run
 from toolresults.tokens import count_tokens
-from workbook.checks import say, tried
+from workbook.checks import Verdict, exercise, wrong_names
 from workbook.examples.orders.functions import order_functions
 from workbook.examples.orders.store import OrderStore
 
-MOST_TOKENS = 100
+_MOST_TOKENS = 100
 """Tokens of the result that exercise 1 allows."""
 
-MONTH = "2026-01"
+_MONTH = "2026-01"
 """The month in which the south had its highest refund rate."""
 
 KEY = "a key in your program's environment"
@@ -42,66 +41,60 @@ CHOICES = {
 """Exercise 3: what to offer for each."""
 
 
-def exercise_1(answer: object) -> None:
+@exercise
+def exercise_1(answer: str) -> Verdict:
     """*answer* is Python code, as text, that finds the month in which the south had its highest
     refund rate.
+
+    Not yet: give the code as one string, in three quotes.
     """
-    run = _run(answer) if tried(answer) and isinstance(answer, str) else Run()
-    tokens = count_tokens(render(run, 3_000))
     if not isinstance(answer, str):
-        hint = "give the code as one string, in three quotes."
-    elif run.error:
-        hint = f"the model would read: {run.error}"
-    elif not run.host_calls:
-        hint = "the rows come from orders.rows(fields=[...])."
-    elif tokens > MOST_TOKENS:
-        hint = f"the result has {tokens} tokens, more than {MOST_TOKENS}. Let the code choose."
-    else:
-        hint = 'the result does not name the right month as "2026-…". placed_at begins with the year and the month.'
-    found = MONTH in f"{run.printed}{run.value}"
-    right = f"{tokens} tokens for a result out of thousands of rows."
-    say(
-        answer,
-        bool(found and run.host_calls and not run.error and tokens <= MOST_TOKENS),
-        right,
-        hint,
-    )
-
-
-def _run(code: str) -> Run:
+        return False
     with OrderStore.open() as store:
         rows = HostFunction(order_functions(store)["orders.rows"], "orders")
         with open_sandbox("python", {rows.path: rows}) as sandbox:
-            return sandbox.run(code)
+            run = sandbox.run(answer)
+    tokens = count_tokens(render(run, 3_000))
+    if run.error:
+        return False, f"the model would read: {run.error}"
+    if not run.host_calls:
+        return False, "the rows come from orders.rows(fields=[...])."
+    if tokens > _MOST_TOKENS:
+        allowed = f"more than {_MOST_TOKENS}. Let the code choose."
+        return False, f"the result has {tokens} tokens, {allowed}"
+    if _MONTH not in f"{run.printed}{run.value}":
+        begins = "placed_at begins with the year and the month."
+        return False, f'the result does not name the right month as "2026-…". {begins}'
+    return True, f"{tokens} tokens for a result out of thousands of rows."
 
 
-def exercise_2(answer: object) -> None:
-    """*answer* is the set of the names in `HARM` that get through."""
+@exercise
+def exercise_2(answer: set[str]) -> Verdict:
+    """*answer* is the set of the names in `HARM` that get through.
+
+    Correct: a timeout stops loops, and a crash stays in its own process. All else needs a limit of
+    its own.
+
+    Not yet: it is an ordinary process: what may it allocate, open, read and connect to, and how
+    much is read of it?
+    """
     harm = {name for name, through in HARM.items() if through}
-    if isinstance(answer, list | set | tuple) and all(
-        (name in answer) == (name in harm - {KEY}) for name in HARM
-    ):
-        hint = "its own environment is empty. Whose files may it read? On Linux, a process's environment is one."
-    else:
-        hint = "it is an ordinary process: what may it allocate, open, read and connect to, and how much is read of it?"
-    say(
-        answer,
-        lambda answer: not isinstance(answer, str) and set(answer) == harm,
-        "a timeout stops loops, and a crash stays in its own process. All else needs a limit of its own.",
-        hint,
-    )
+    if isinstance(answer, list | set | tuple) and set(HARM) & set(answer) == harm - {KEY}:
+        whose = "Whose files may it read? On Linux, a process's environment is one."
+        return False, f"its own environment is empty. {whose}"
+    return set(answer) == harm
 
 
-def exercise_3(answer: object) -> None:
-    """*answer* is a dict from each name in `CHOICES` to "aggregate", "plain" or "code"."""
-    wrong = [
-        name
-        for name, choice in CHOICES.items()
-        if isinstance(answer, dict) and answer.get(name) != choice
-    ]
-    say(
-        answer,
-        answer == CHOICES,
-        "foreseen and important: a tool that cannot be written wrong. Small: a plain tool. New each time: code.",
-        f"think again about: {wrong[0] if wrong else 'all of them'}.",
-    )
+@exercise
+def exercise_3(answer: dict[str, str]) -> Verdict:
+    """*answer* is a dict from each name in `CHOICES` to "aggregate", "plain" or "code".
+
+    Correct: foreseen and important: a tool that cannot be written wrong. Small: a plain tool. New
+    each time: code.
+
+    Not yet: think again about: all of them.
+    """
+    wrong = wrong_names(answer, CHOICES)
+    if isinstance(answer, dict) and wrong:
+        return False, f"think again about: {wrong[0]}."
+    return answer == CHOICES

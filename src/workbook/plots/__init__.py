@@ -2,9 +2,10 @@
 first cell.
 """
 
+# ruff: noqa: F401
 from .billing import input_per_turn, money_by_turn, technique_bill
 from .code import answer_ways, break_even_growth, definition_growth, who_holds_what
-from .look import BLUE, GREEN, GREY, ORANGE, PALETTE, PURPLE, RED, SKY, budget_line, label, style
+from .look import BLUE, GREEN, RED, label, style
 from .loops import (
     clearing_batches,
     history_triangle,
@@ -22,11 +23,3 @@ from .measuring import (
 )
 from .paging import filter_costs, paging_faults, where_to_filter
 from .shaping import budget_filled, concise_share, reading, trimming
-
-__all__ = [
-    "BLUE", "GREEN", "GREY", "ORANGE", "PALETTE", "PURPLE", "RED", "SKY", "answer_ways", "break_even_growth",
-    "budget_filled", "budget_line", "clearing_batches", "concise_share", "definition_growth", "estimate_figure",
-    "fields_figure", "filter_costs", "headline_description", "headline_figure", "history_triangle", "input_per_turn",
-    "label", "model_calls", "money_by_turn", "paging_faults", "reading", "save_headline", "sequence", "style",
-    "technique_bill", "trimmed_money", "trimmed_turns", "trimming", "where_to_filter", "who_holds_what",
-]  # fmt: skip

@@ -2,20 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 
-import matplotlib.pyplot as plt
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from .look import BLUE, GREEN, GREY, HEIGHT, ORANGE, PALETTE, PURPLE, RED, SKY, WIDTH, label
+from . import look
+from .look import BLUE, GREEN, GREY, HEIGHT, ORANGE, PALETTE, PURPLE, RED, SKY
 
-OUTCOMES = {"correct": GREEN, "recoverable": SKY, "lost": GREY, "silently wrong": RED}
+_OUTCOMES = {"correct": GREEN, "recoverable": SKY, "lost": GREY, "silently wrong": RED}
 """What became of a question, and its colour."""
 
-DENSE = 84
+_MODELS = (BLUE, ORANGE, PURPLE)
+
+_DENSE = 84
 """Dots an inch of these figures: they are wide, and full of text, which makes a PNG large."""
 
-RAISES = 0.005
+_RAISES = 0.005
 """A bill that grows by less than half a per cent is drawn as one that stays."""
 
 
@@ -32,47 +35,15 @@ def technique_bill(tables: Mapping[str, pd.DataFrame], added: int, title: str) -
     """
     first = next(iter(tables.values()))
     gap = [place + (0.7 if place >= added else 0) for place in range(len(first))]
-    figure, (left, right) = plt.subplots(
-        1,
-        2,
-        figsize=(WIDTH * 1.2, 0.55 * len(first) + 1.6),
-        dpi=DENSE,
-        sharey=True,
-        width_ratios=(3, 2),
-    )
-    height, colors = 0.8 / len(tables), dict(zip(tables, (BLUE, ORANGE, PURPLE), strict=False))
-    for k, (model, table) in enumerate(tables.items()):
-        places = [place + (k - (len(tables) - 1) / 2) * height for place in gap]
-        bars = left.barh(places, table["money"], height=height, color=colors[model])
-        for bar, turn in zip(bars, table["refused"], strict=True):
-            bar.set_alpha(1 if pd.isna(turn) else 0.45)
-        for place, money, change in zip(places, table["money"], table["change"], strict=True):
-            left.annotate(
-                _said(money, change),
-                (money, place),
-                xytext=(4, 0),
-                textcoords="offset points",
-                va="center",
-                fontsize=9.5,
-                color=RED if change > 1 + RAISES else "black",
-                weight="bold" if change > 1 + RAISES else "normal",
-            )
-    left.set_xscale("log")
-    left.set_xlim(
-        min(table["money"].min() for table in tables.values()) / 2, 8 * first["money"].max()
-    )
-    left.xaxis.set_major_formatter(lambda value, _: f"${value:,g}")
-    bases = [
-        f"\n(against {base})" if place >= added else "" for place, base in enumerate(first["base"])
-    ]
+    height = (0.55 * len(first) + 1.6) / HEIGHT
+    wide = {"dpi": _DENSE, "sharey": True, "width_ratios": (3, 2)}
+    figure, (left, right) = look.panels(2, width=1.2, height=height, **wide)
+    _money(left, tables, gap)
+    bases = [f"\n(against {base})" if i >= added else "" for i, base in enumerate(first["base"])]
     left.set_yticks(gap, [name + base for name, base in zip(first.index, bases, strict=True)])
     left.invert_yaxis()
-    left.legend(
-        handles=[Patch(color=color, label=model) for model, color in colors.items()],
-        loc="lower right",
-    )
     start = [0] * len(first)
-    for outcome, color in OUTCOMES.items():
+    for outcome, color in _OUTCOMES.items():
         bars = right.barh(gap, first[outcome], left=start, height=0.8, color=color, label=outcome)
         right.bar_label(bars, [n or "" for n in first[outcome]], label_type="center", fontsize=10)
         start = [a + b for a, b in zip(start, first[outcome], strict=True)]
@@ -80,22 +51,38 @@ def technique_bill(tables: Mapping[str, pd.DataFrame], added: int, title: str) -
     for ax in (left, right):
         ax.axhline(added - 0.15, color=GREY, linewidth=1, linestyle=":")
         ax.grid(axis="y", visible=False)
-    label(
-        left,
-        title=title,
-        x="US dollars (log scale)\nred: it raises the bill; pale: over the window, refused",
-        y="each added to those above it",
-    )
+    x = "US dollars (log scale)\nred: it raises the bill; pale: over the window, refused"
+    look.label(left, title=title, x=x, y="each added to those above it")
     right.set_title("What became of the questions")
     right.set_xlabel("questions")
     return figure
+
+
+def _money(ax: Axes, tables: Mapping[str, pd.DataFrame], gap: list[float]) -> None:
+    """The bars of each model, and what each comes to."""
+    height = 0.8 / len(tables)
+    for k, (table, color) in enumerate(zip(tables.values(), _MODELS, strict=False)):
+        places = [place + (k - (len(tables) - 1) / 2) * height for place in gap]
+        bars = ax.barh(places, table["money"], height=height, color=color)
+        for bar, place, row in zip(bars, places, table.itertuples(), strict=True):
+            bar.set_alpha(1 if pd.isna(row.refused) else 0.45)
+            raises = row.change > 1 + _RAISES
+            look = {"color": RED, "weight": "bold"} if raises else {"color": "black"}
+            said = _said(row.money, row.change)
+            look.note(ax, said, (row.money, place), (4, 0), va="center", fontsize=9.5, **look)
+    ax.set_xscale("log")
+    least = min(table["money"].min() for table in tables.values())
+    ax.set_xlim(least / 2, 8 * next(iter(tables.values()))["money"].max())
+    ax.xaxis.set_major_formatter(lambda value, _: f"${value:,g}")
+    patches = [Patch(color=c, label=model) for model, c in zip(tables, _MODELS, strict=False)]
+    ax.legend(handles=patches, loc="lower right")
 
 
 def _said(money: float, change: float) -> str:
     amount = f"${money:,.2f}" if money >= 1 else f"${money:.3f}"
     if pd.isna(change):
         return amount
-    return f"{amount}  (same)" if abs(change - 1) < RAISES else f"{amount}  ({change - 1:+.0%})"
+    return f"{amount}  (same)" if abs(change - 1) < _RAISES else f"{amount}  ({change - 1:+.0%})"
 
 
 def input_per_turn(frame: pd.DataFrame, window: int, title: str) -> Figure:
@@ -105,39 +92,29 @@ def input_per_turn(frame: pd.DataFrame, window: int, title: str) -> Figure:
     A dashed line stands at *window*, the most tokens that the model takes; above it the request is
     refused.
     """
-    figure, ax = plt.subplots(figsize=(WIDTH * 1.15, HEIGHT), dpi=DENSE)
+    figure, (ax,) = look.panels(1, width=1.15, dpi=_DENSE)
     for name, color in zip(frame.columns, [*PALETTE, "black"], strict=False):
         line = frame[name].dropna()
         ax.plot(line.index, line, color=color)
-        ax.annotate(
-            name,
-            (line.index[-1], line.iloc[-1]),
-            xytext=(5, 0),
-            textcoords="offset points",
-            va="center",
-            color=color,
-        )
+        look.note(ax, name, (line.index[-1], line.iloc[-1]), (5, 0), va="center", color=color)
     ax.axhline(window, color=RED, linestyle="--", linewidth=1.5)
     ax.annotate(f"window: {window:,} tokens", (0.3, window), va="bottom", color=RED)
     ax.set_yscale("log")
     ax.yaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlim(0, 1.13 * frame.index[-1])
-    label(ax, title=title, x="turn (one model call)", y="tokens of input (log scale)")
+    look.label(ax, title=title, x="turn (one model call)", y="tokens of input (log scale)")
     return figure
 
 
-def money_by_turn(panels: Mapping[str, pd.DataFrame], title: Sequence[str]) -> Figure:
+def money_by_turn(tables: Mapping[str, pd.DataFrame], titles: Sequence[str]) -> Figure:
     """Lines: cumulative US dollars after each turn (index), a column a technique; a panel a model,
     with its title.
     """
-    figure, row = plt.subplots(
-        1, len(panels), figsize=(WIDTH * 1.15, HEIGHT * 0.85), dpi=DENSE, squeeze=False
-    )
-    for ax, (model, frame), said in zip(row[0], panels.items(), title, strict=True):
-        for name, color in zip(frame.columns, (GREEN, BLUE, RED, GREY), strict=False):
-            ax.plot(frame.index, frame[name], color=color, label=name)
+    figure, row = look.panels(len(tables), width=1.15, height=0.85, dpi=_DENSE)
+    for ax, (model, frame), title in zip(row, tables.items(), titles, strict=True):
+        look.lines(ax, frame, (GREEN, BLUE, RED, GREY))
         ax.yaxis.set_major_formatter("${x:.2f}")
         ax.set_ylim(0)
-        label(ax, title=said, x="turn (one model call)", y=f"US dollars so far, {model}")
-    row[0][0].legend(loc="upper left")
+        look.label(ax, title=title, x="turn (one model call)", y=f"US dollars so far, {model}")
+    row[0].legend(loc="upper left")
     return figure

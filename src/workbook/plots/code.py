@@ -12,25 +12,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch, Patch
 from matplotlib.ticker import LogLocator, NullLocator
 
-from .look import (
-    BLUE,
-    GREEN,
-    GREY,
-    HEIGHT,
-    ORANGE,
-    PURPLE,
-    RED,
-    SKY,
-    WIDTH,
-    axes,
-    budget_line,
-    label,
-)
+from . import look
+from .look import BLUE, GREEN, GREY, HEIGHT, ORANGE, PURPLE, RED, SKY, WIDTH
 
-# --- Notebook 07
+_DENSE = 80
+"""Dots an inch of the larger figures: the PNG of one with much text is heavy."""
 
-OUTCOMES = {"correct": GREEN, "correct, but larger than the window": GREY, "silently wrong": RED}
+_OUTCOMES = {"correct": GREEN, "correct, but larger than the window": GREY, "silently wrong": RED}
 """What became of the answer, and the colour of its bar."""
+
+_WAYS = {"all definitions": ORANGE, "definitions found": GREY, "code": BLUE}
+"""The colour of each way to give a model many functions."""
 
 
 def answer_ways(frame: pd.DataFrame, window: int) -> Axes:
@@ -40,33 +32,22 @@ def answer_ways(frame: pd.DataFrame, window: int) -> Axes:
     *frame* has the columns `input` (cumulative, in tokens), `peak` (tokens of the largest request)
     and `outcome`; a way whose peak is over *window* is marked as one that no model could go.
     """
-    ax = axes()
+    ax = look.axes()
     shown = frame.iloc[::-1]  # the first way stands on top
     said = shown["outcome"].where(shown["peak"] <= window, "correct, but larger than the window")
-    bars = ax.barh(shown.index, shown["input"], color=said.map(OUTCOMES), height=0.7)
+    bars = ax.barh(shown.index, shown["input"], color=said.map(_OUTCOMES), height=0.7)
     ax.bar_label(bars, [f"{tokens:,}" for tokens in shown["input"]], padding=4)
     ax.set_xscale("log")
     ax.set_xlim(100, shown["input"].max() * 8)
-    ax.xaxis.set_major_formatter("{x:,.0f}")
+    look.thousands(ax.xaxis)
     ax.grid(axis="y", visible=False)
-    used = [outcome for outcome in OUTCOMES if outcome in set(said)]
-    ax.legend(
-        handles=[Patch(color=OUTCOMES[outcome], label=outcome) for outcome in used],
-        loc="lower right",
-    )
+    used = [
+        Patch(color=c, label=outcome) for outcome, c in _OUTCOMES.items() if (said == outcome).any()
+    ]
+    ax.legend(handles=used, loc="lower right")
     title = "The rows stay outside: thousands of times fewer tokens to read"
-    return label(
-        ax, title=title, x="tokens that the model reads in all (log scale)", y="way to answer"
-    )
-
-
-# --- Notebook 11
-
-DENSE = 80
-"""Dots an inch of the larger figures: the PNG of one with much text is heavy."""
-
-WAY_COLOURS = {"all definitions": ORANGE, "definitions found": GREY, "code": BLUE}
-"""The colour of each way to give a model many functions."""
+    x = "tokens that the model reads in all (log scale)"
+    return look.label(ax, title=title, x=x, y="way to answer")
 
 
 def definition_growth(frame: pd.DataFrame, window: int) -> Axes:
@@ -75,66 +56,46 @@ def definition_growth(frame: pd.DataFrame, window: int) -> Axes:
 
     A dashed line stands at *window*, the most tokens that the model takes.
     """
-    ax = axes()
-    for kind, colour in zip(frame.columns, (GREEN, BLUE, RED), strict=True):
-        ax.plot(frame.index, frame[kind], color=colour, marker="o")
-        last = frame[kind].iloc[-1]
-        ax.annotate(
-            f"{kind}: {last:,}",
-            (frame.index[-1], last),
-            xytext=(8, 0),
-            textcoords="offset points",
-            va="center",
-            color=colour,
-        )
-    budget_line(ax, window, name="window")
+    ax = look.axes()
+    colours = (GREEN, BLUE, RED)
+    look.lines(ax, frame, colours, marker="o")
+    for (kind, last), colour in zip(frame.iloc[-1].items(), colours, strict=True):
+        at = (frame.index[-1], last)
+        look.note(ax, f"{kind}: {last:,}", at, (8, 0), va="center", color=colour)
+    look.budget_line(ax, window, "window")
     _log(ax, frame.index)
-    ax.yaxis.set_major_formatter("{x:,.0f}")
+    look.thousands(ax.yaxis)
     ax.set_xlim(frame.index[0] * 0.9, frame.index[-1] * 2.4)
-    times = frame[frame.columns[-1]] / frame[frame.columns[0]]
-    heavier = f"{frame.columns[-1]} ones weigh {times.min():.1f} to {times.max():.1f} times {frame.columns[0]} ones"
+    thin, rich = frame.columns[0], frame.columns[-1]
+    times = frame[rich] / frame[thin]
+    heavier = f"{rich} ones weigh {times.min():.1f} to {times.max():.1f} times {thin} ones"
     title = f"Each turn carries every definition; {heavier}"
-    return label(ax, title=title, x="functions (log scale)", y="tokens in each request (log scale)")
+    return look.label(
+        ax, title=title, x="functions (log scale)", y="tokens in each request (log scale)"
+    )
 
 
-def break_even_growth(panels: Mapping[str, tuple[pd.DataFrame, str, float]]) -> Figure:
+def break_even_growth(figures: Mapping[str, tuple[pd.DataFrame, str, float]]) -> Figure:
     """Lines on log axes: what a question costs by number of functions (index), a column a way, a
     panel a title.
 
     Each panel is (frame, label of the y axis, break-even); a break-even between the smallest and
     the largest number is marked, as whole functions.
     """
-    columns = 2
-    rows = -(-len(panels) // columns)
-    figure, grid = plt.subplots(
-        rows, columns, figsize=(WIDTH * 1.15, HEIGHT * 0.85 * rows), dpi=DENSE, squeeze=False
-    )
-    for ax, (title, (frame, y, crossing)) in zip(grid.flat, panels.items(), strict=True):
-        for way in frame.columns:
-            ax.plot(
-                frame.index, frame[way], color=WAY_COLOURS[way], marker="o", markersize=4, label=way
-            )
+    rows = -(-len(figures) // 2)
+    figure, grid = look.panels(2, rows=rows, width=1.15, height=0.85 * rows, dpi=_DENSE)
+    for ax, (title, (frame, y, crossing)) in zip(grid, figures.items(), strict=True):
+        look.lines(ax, frame, map(_WAYS.get, frame), marker="o", markersize=4)
         if frame.index[0] < crossing < frame.index[-1]:
-            ax.axvline(crossing, color=RED, linestyle="--", linewidth=1.5)
-            place = {"xytext": (5, -3), "textcoords": "offset points", "va": "top"}
-            ax.annotate(
-                f"{math.ceil(crossing)}",
-                (crossing, 1),
-                xycoords=("data", "axes fraction"),
-                color=RED,
-                **place,
-            )
+            look.dashed_upright(ax, crossing, f"{math.ceil(crossing)}", (5, -3))
         _log(ax, frame.index)
         money = frame.to_numpy().max() < 10  # dollars, or else tokens
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         ax.yaxis.set_minor_locator(NullLocator())
         ax.yaxis.set_major_formatter((lambda value, _: f"${value:,g}") if money else "{x:,.0f}")
-        label(ax, title=title, x="functions (log scale)", y=y)
-    figure.legend(
-        handles=grid[0][0].get_lines()[: len(WAY_COLOURS)],
-        loc="outside upper center",
-        ncols=len(WAY_COLOURS),
-    )
+        look.label(ax, title=title, x="functions (log scale)", y=y)
+    handles = grid[0].get_lines()[: len(_WAYS)]
+    figure.legend(handles=handles, loc="outside upper center", ncols=len(_WAYS))
     return figure
 
 
@@ -149,76 +110,36 @@ def who_holds_what() -> Axes:
     """A drawing of code mode: model, loop, sandbox and service, what goes between them, and where
     the rights are.
     """
-    _, ax = plt.subplots(figsize=(WIDTH * 1.1, HEIGHT * 1.05), dpi=DENSE)
-    boxes = {  # left, bottom, width, height, colour, lines
-        "model": (0.0, 3.2, 2.6, 1.5, SKY, "model\nreads and writes text\nholds nothing"),
-        "loop": (
-            4.0,
+    _, ax = plt.subplots(figsize=(WIDTH * 1.1, HEIGHT * 1.05), dpi=_DENSE)
+    for left, bottom, width, colour, text in (
+        (0, 3.2, 2.6, SKY, "model\nreads and writes text\nholds nothing"),
+        (
+            4,
             3.2,
-            3.0,
-            1.5,
+            3,
             ORANGE,
             "your program: the loop\nsearch, execute\nholds caller and credentials",
         ),
-        "sandbox": (4.0, 0.3, 3.0, 1.5, PURPLE, "sandbox\nruns the code\nno network, files, keys"),
-        "service": (
-            8.6,
-            3.2,
-            2.8,
-            1.5,
-            GREEN,
-            "service\nchecks user, tenant, scope\non every call",
-        ),
-        "data": (8.6, 0.3, 2.8, 1.5, GREY, "data\nrows of every tenant"),
-    }
-    for left, bottom, width, height, colour, text in boxes.values():
-        box = FancyBboxPatch(
-            (left, bottom),
-            width,
-            height,
-            boxstyle="round,pad=0.05",
-            facecolor=colour,
-            alpha=0.25,
-            edgecolor=colour,
-        )
+        (4, 0.3, 3, PURPLE, "sandbox\nruns the code\nno network, files, keys"),
+        (8.6, 3.2, 2.8, GREEN, "service\nchecks user, tenant, scope\non every call"),
+        (8.6, 0.3, 2.8, GREY, "data\nrows of every tenant"),
+    ):
+        look = {"facecolor": colour, "edgecolor": colour, "alpha": 0.25}
+        box = FancyBboxPatch((left, bottom), width, 1.5, boxstyle="round,pad=0.05", **look)
         ax.add_patch(box)
-        name, _, rest = text.partition("\n")
-        ax.text(
-            left + width / 2, bottom + height - 0.3, name, ha="center", va="center", weight="bold"
-        )
-        ax.text(
-            left + width / 2,
-            bottom + height / 2 - 0.22,
-            rest,
-            ha="center",
-            va="center",
-            fontsize=10,
-        )
-    arrows = (  # from, to, text, where the text stands
-        ((2.7, 4.3), (3.9, 4.3), "code", (3.3, 4.42, "bottom")),
-        ((3.9, 3.6), (2.7, 3.6), "answer", (3.3, 3.72, "bottom")),
-        ((5.0, 3.1), (5.0, 1.9), "code", (4.9, 2.5, "right")),
-        ((6.0, 1.9), (6.0, 3.1), "crm.list_tasks(…)", (6.1, 2.5, "left")),
-        ((7.1, 4.0), (8.5, 4.0), "as the\ncaller", (7.8, 4.1, "bottom")),
-        ((10.0, 3.1), (10.0, 1.9), "SQL, one tenant", (10.1, 2.5, "left")),
-    )
-    for start, end, text, (x, y, side) in arrows:
-        ax.annotate(
-            "", end, start, arrowprops={"arrowstyle": "-|>", "color": "#444444", "linewidth": 1.8}
-        )
-        sides = (
-            {"ha": "center", "va": "bottom"} if side == "bottom" else {"ha": side, "va": "center"}
-        )
-        ax.text(x, y, text, fontsize=10, **sides)
-    ax.text(
-        1.3,
-        2.2,
-        "What a model sends is text,\ncode included. It grants nothing.",
-        ha="center",
-        fontsize=10,
-    )
-    ax.set_xlim(-0.3, 11.7)
-    ax.set_ylim(-0.2, 5.2)
-    ax.set_title("The code asks; the service decides")
-    ax.axis("off")
-    return ax
+        (name, rest), middle = text.split("\n", 1), left + width / 2
+        ax.text(middle, bottom + 1.2, name, ha="center", va="center", weight="bold")
+        ax.text(middle, bottom + 0.53, rest, ha="center", va="center", fontsize=10)
+    for start, end, text, x, y, side in (  # the text stands at x, y: above it, or at its side
+        ((2.7, 4.3), (3.9, 4.3), "code", 3.3, 4.42, "center"),
+        ((3.9, 3.6), (2.7, 3.6), "answer", 3.3, 3.72, "center"),
+        ((5.0, 3.1), (5.0, 1.9), "code", 4.9, 2.5, "right"),
+        ((6.0, 1.9), (6.0, 3.1), "crm.list_tasks(…)", 6.1, 2.5, "left"),
+        ((7.1, 4.0), (8.5, 4.0), "as the\ncaller", 7.8, 4.1, "center"),
+        ((10.0, 3.1), (10.0, 1.9), "SQL, one tenant", 10.1, 2.5, "left"),
+    ):
+        look.arrow(ax, start, end, "#444444")
+        ax.text(x, y, text, fontsize=10, ha=side, va="bottom" if side == "center" else "center")
+    claim = "What a model sends is text,\ncode included. It grants nothing."
+    ax.text(1.3, 2.2, claim, ha="center", fontsize=10)
+    return look.drawing(ax, "The code asks; the service decides", (-0.3, 11.7), (-0.2, 5.2))

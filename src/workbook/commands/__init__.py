@@ -1,1 +1,0 @@
-"""The subcommands of `workbook`, a module each, imported only when they are called."""
