@@ -315,7 +315,8 @@ def about(
         "n": n,
         "tokenizer": "o200k_base (for Claude, whose tokenizer is not public, an estimate)",
         "versions": ", ".join(f"{name} {version(name)}" for name in packages),
-        "prices": f"{', '.join(MODELS.values())}: {PRICES.source}",
+        "prices": "gpt-5.4-mini as of 2026-05, OpenAI's price page (second-hand); claude-sonnet as "
+        "of 2026-06, Anthropic's price page (second-hand)",
     }
 
 
