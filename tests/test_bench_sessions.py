@@ -10,7 +10,7 @@ from toolresults.agent.openai_chat import OPENAI_CHAT
 from toolresults.scripted import Refused, Reply
 from workbook.bench import harness, recall, ten_turns, trimming
 from workbook.bench.harness import APIS, bill, judge, load, new_cache, play, record, see, see_newest
-from workbook.bench.long_session import SYSTEM, account, exchanges, play_script
+from workbook.bench.long_session import SCRIPT, SYSTEM, account, play_script
 from workbook.examples.orders.store import OrderFilter, OrderStore
 
 BOTH = pytest.mark.parametrize("api", APIS.values(), ids=APIS)
@@ -22,13 +22,8 @@ def tools():
 
 
 @pytest.fixture(scope="module")
-def made(tools):
-    return exchanges(tools)
-
-
-@pytest.fixture(scope="module")
-def played(tools, made):
-    return {api: play_script(api, made, tools) for api in APIS.values()}
+def played(tools):
+    return {api: play_script(api, SCRIPT, tools) for api in APIS.values()}
 
 
 def rows(ledger):
@@ -51,20 +46,20 @@ def test_the_bill_is_what_the_loop_meters(played, api):
 @pytest.mark.parametrize(
     ("api", "name"), [(OPENAI_CHAT, "summarised"), (ANTHROPIC, "cleared")], ids=APIS
 )
-def test_the_bill_of_a_trimming_is_what_the_loop_meters_with_it(played, tools, made, api, name):
+def test_the_bill_of_a_trimming_is_what_the_loop_meters_with_it(played, tools, api, name):
     trim = trimming.trimmings(api)[name]
-    trimmed = play_script(api, made, tools, trim=trim, cache=new_cache(api))
+    trimmed = play_script(api, SCRIPT, tools, trim=trim, cache=new_cache(api))
     assert trimmed.messages == played[api].messages, "the script is the same whatever is sent"
     assert rows(bill(played[api], trim, cache=new_cache(api))) == rows(trimmed.ledger)
 
 
 @BOTH
-def test_a_lifted_window_gives_the_same_messages_and_usage(played, tools, made, api):
-    cached = play_script(api, made, tools, cache=new_cache(api))
-    lifted = play_script(api, made, tools, cache=new_cache(api), window=None)
+def test_a_lifted_window_gives_the_same_messages_and_usage(played, tools, api):
+    cached = play_script(api, SCRIPT, tools, cache=new_cache(api))
+    lifted = play_script(api, SCRIPT, tools, cache=new_cache(api), window=None)
     assert lifted.messages == cached.messages == played[api].messages
     assert rows(lifted.ledger) == rows(cached.ledger) == rows(bill(lifted, cache=new_cache(api)))
-    assert rows(play_script(api, made, tools, window=None).ledger) == rows(played[api].ledger)
+    assert rows(play_script(api, SCRIPT, tools, window=None).ledger) == rows(played[api].ledger)
 
 
 @BOTH

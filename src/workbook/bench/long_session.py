@@ -1,36 +1,33 @@
 """The session of 30 turns: twelve questions about the real account, the calls that answer them, and
 its replay by a scripted model.
 
-    script = exchanges(tools)
-    session = play_script(OPENAI_CHAT, script, tools)
+    session = play_script(OPENAI_CHAT, SCRIPT, account())
 
-A scripted model decides nothing, so the calls are written down here. Their arguments come from
-results that were read before (a cursor, a payload ref), and its answers say what stands in them.
-The script is the same whatever is trimmed, so that only what is sent differs.
+A scripted model decides nothing, so its calls are written down here. Their arguments come from
+results that it has just read (a cursor, a payload ref), and its answers say what stands in them.
+What it calls is the same whatever is trimmed, so that only what is sent differs.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from toolresults.agent.api import Api
 from toolresults.scripted import Reply
 from toolresults.tools import Tool
 from workbook.examples.orders.store import OrderStore
 
-from .harness import Made, Seen, Session, play
+from .harness import Made, Seen, Session, play, see_newest
 from .techniques import SYSTEM, workbook_tools
 
 
-@dataclass(frozen=True)
-class Exchange:
-    """One question, the calls of each turn that works on it, and the answer: as many turns as
-    `rounds`, and one."""
+class Exchange(NamedTuple):
+    """One question, and for each turn that works on it the calls, made from all that was read so
+    far; then the answer: a sentence for each result, unless it is given."""
 
     question: str
-    rounds: tuple[tuple[Made, ...], ...]
-    answer: str
+    turns: Sequence[Callable[[Sequence[Seen]], list[Made]]]
+    answer: str | None = None
 
 
 def account() -> dict[str, Tool]:
@@ -41,30 +38,23 @@ def account() -> dict[str, Tool]:
 def play_script(
     api: Api, script: Sequence[Exchange], tools: Mapping[str, Tool], **options: Any
 ) -> Session:
-    """The session of a script; `options` (trim, cache) are those of `harness.play`."""
-    replies = (
-        reply
-        for each in script
-        for reply in (*(Reply(calls=calls) for calls in each.rounds), Reply(each.answer))
-    )
-    questions = [each.question for each in script]
-    return play(api, lambda messages: next(replies), tools, questions, system=SYSTEM, **options)
-
-
-def exchanges(tools: Mapping[str, Tool]) -> list[Exchange]:
-    """The script on an account: every call made once with `tools`, so that all arguments and
-    answers are known."""
+    """The session of a script; `options` (trim, cache, window) are those of `harness.play`."""
     read: list[Seen] = []
-    made = []
-    for question, steps in SCRIPT:
-        start, rounds = len(read), []
-        for step in steps:
-            calls = step(read)
-            rounds.append(tuple(calls))
-            read += [Seen("", name, given, tools[name].call(given).text) for name, given in calls]
-        said = " ".join(filter(None, map(_sentence, read[start:])))
-        made.append(Exchange(question, tuple(rounds), said))
-    return made
+
+    def replies() -> Iterator[Reply]:
+        for _, turns, answer in script:
+            start = len(read)
+            yield from (Reply(calls=calls(read)) for calls in turns)
+            yield Reply(answer or " ".join(filter(None, map(_sentence, read[start:]))))
+
+    saying = replies()
+
+    def policy(messages: list[dict[str, Any]]) -> Reply:
+        read.extend(see_newest(api, messages))
+        return next(saying)
+
+    questions = [each.question for each in script]
+    return play(api, policy, tools, questions, system=SYSTEM, **options)
 
 
 def in_words(arguments: Mapping[str, Any]) -> str:
@@ -87,7 +77,8 @@ def _sentence(seen: Seen) -> str:
     return f"{ref} has {total} characters" + (f" and says {event[1]}." if event else ".")
 
 
-def _search(limit: int = 50, response_format: str = "detailed", **filters: Any) -> Made:
+def search(limit: int = 50, response_format: str = "detailed", **filters: Any) -> Made:
+    """The call for a first page."""
     return "search_orders", {**filters, "limit": limit, "response_format": response_format}
 
 
@@ -96,7 +87,8 @@ def _page(read: Sequence[Seen]) -> Seen:
     return [one for one in read if one.name == "search_orders" and "items" in one.result][-1]
 
 
-def _next(read: Sequence[Seen]) -> Made:
+def next_page(read: Sequence[Seen]) -> Made:
+    """The call for the page after the newest one."""
     page = _page(read)
     return page.name, {**page.arguments, "cursor": page.result["next_cursor"]}
 
@@ -112,37 +104,37 @@ def _long_note(read: Sequence[Seen]) -> Made:
 
 _LARGE = {"payload_ref": "pay_009973", "max_chars": 8000}
 
-SCRIPT: Sequence[tuple[str, Sequence[Callable[[Sequence[Seen]], list[Made]]]]] = (
-    ("Which orders were refunded in the south, newest first?", [
-        lambda read: [_search(status="refunded", region="south")]]),
-    ("What does the gateway say about the third of them?", [
+SCRIPT = (
+    Exchange("Which orders were refunded in the south, newest first?", [
+        lambda read: [search(status="refunded", region="south")]]),
+    Exchange("What does the gateway say about the third of them?", [
         lambda read: [_payload(read, 2)]]),
-    ("Go on to the next page, and open the payload of its first order.", [
-        lambda read: [_next(read)],
+    Exchange("Go on to the next page, and open the payload of its first order.", [
+        lambda read: [next_page(read)],
         lambda read: [_payload(read, 0)]]),
-    ("Which orders are over 2,000?", [
-        lambda read: [_search(min_amount=2000)]]),
-    ("What is pending in the centre? Open the payloads of the first two.", [
-        lambda read: [_search(status="pending", region="central")],
+    Exchange("Which orders are over 2,000?", [
+        lambda read: [search(min_amount=2000)]]),
+    Exchange("What is pending in the centre? Open the payloads of the first two.", [
+        lambda read: [search(status="pending", region="central")],
         lambda read: [_payload(read, 0), _payload(read, 1)]]),
-    ("What failed since June, in the north and in the south?", [
-        lambda read: [_search(status="failed", region=region, placed_after="2026-06-01")
+    Exchange("What failed since June, in the north and in the south?", [
+        lambda read: [search(status="failed", region=region, placed_after="2026-06-01")
                       for region in ("north", "south")]]),
-    ("What was sent to the shop about ord_009973? Read on a little.", [
+    Exchange("What was sent to the shop about ord_009973? Read on a little.", [
         lambda read: [("get_order_payload", _LARGE)],
         lambda read: [("get_order_payload", {**_LARGE, "offset": 8000})]]),
-    ("Which large orders were refunded in the north, from 900 up?", [
-        lambda read: [_search(status="refunded", region="north", min_amount=900)]]),
-    ("What is pending in the south? Two pages, please.", [
-        lambda read: [_search(status="pending", region="south")],
-        lambda read: [_next(read)]]),
-    ("Which orders were cancelled in the centre?", [
-        lambda read: [_search(status="cancelled", region="central")],
-        lambda read: [_search(status="failed", region="central")]]),
-    ("Show the newest orders, and the whole of the first long note.", [
-        lambda read: [_search(limit=20)],
+    Exchange("Which large orders were refunded in the north, from 900 up?", [
+        lambda read: [search(status="refunded", region="north", min_amount=900)]]),
+    Exchange("What is pending in the south? Two pages, please.", [
+        lambda read: [search(status="pending", region="south")],
+        lambda read: [next_page(read)]]),
+    Exchange("Which orders were cancelled in the centre?", [
+        lambda read: [search(status="cancelled", region="central")],
+        lambda read: [search(status="failed", region="central")]]),
+    Exchange("Show the newest orders, and the whole of the first long note.", [
+        lambda read: [search(limit=20)],
         lambda read: [_long_note(read)]]),
-    ("And the newest that were paid, in short?", [
-        lambda read: [_search(limit=20, response_format="concise", status="paid")]]),
+    Exchange("And the newest that were paid, in short?", [
+        lambda read: [search(limit=20, response_format="concise", status="paid")]]),
 )  # fmt: skip
-"""Questions, and for each turn the calls, made from what was read so far."""
+"""The twelve questions."""

@@ -12,7 +12,6 @@ is decides the factor:
 So 5 to 10 holds against the two calls, while a turn adds no more than 2/7 of the first input.
 """
 
-import json
 from collections.abc import Sequence
 from functools import partial
 
@@ -20,10 +19,9 @@ import pandas as pd
 
 from toolresults.agent.api import Api
 from toolresults.agent.history import clear_tool_results, window
-from toolresults.tools import Tool
 
-from .harness import Session, bill
-from .long_session import Exchange, account, play_script
+from .harness import bill
+from .long_session import Exchange, account, next_page, play_script, search
 
 TURNS = 10
 
@@ -51,25 +49,11 @@ def grid(
     return table.rename_axis(index="first", columns="growth")
 
 
-def walk(tools: dict[str, Tool], response_format: str, limit: int) -> Exchange:
+def walk(response_format: str, limit: int) -> Exchange:
     """The question, nine pages one after the other, and a short answer."""
-    asked = {"status": "refunded", "region": "south"}
-    asked |= {"limit": limit, "response_format": response_format}
-    rounds = []
-    for _ in range(TURNS - 1):
-        rounds.append((("search_orders", asked),))
-        page = json.loads(tools["search_orders"].call(asked).text)
-        asked = {**asked, "cursor": page["next_cursor"]}
-    return Exchange(QUESTION, tuple(rounds), f"I went through {(TURNS - 1) * limit} orders.")
-
-
-def sessions(api: Api, pages: Sequence[tuple[str, int]] = PAGES) -> dict[str, Session]:
-    """The ten turns for each kind of page, played through the real SDK."""
-    tools = account()
-    return {
-        f"{limit} {shown}": play_script(api, [walk(tools, shown, limit)], tools)
-        for shown, limit in pages
-    }
+    first = search(limit, response_format, status="refunded", region="south")
+    turns = [lambda read: [next_page(read) if read else first]] * (TURNS - 1)
+    return Exchange(QUESTION, turns, f"I went through {(TURNS - 1) * limit} orders.")
 
 
 def ten_turns(api: Api, pages: Sequence[tuple[str, int]] = PAGES) -> pd.DataFrame:
@@ -80,15 +64,16 @@ def ten_turns(api: Api, pages: Sequence[tuple[str, int]] = PAGES) -> pd.DataFram
     `against_one_call` and `against_one_question` say how many times one call, or a question of two,
     the total is.
     """
-    rows = []
+    tools, rows = account(), []
     clear = partial(clear_tool_results, api=api, trigger=0, clear_at_least=0)
-    for name, session in sessions(api, pages).items():
+    for response_format, limit in pages:
+        session = play_script(api, [walk(response_format, limit)], tools)
         inputs = [turn.usage.input for turn in session.ledger.turns]
         first, growth = inputs[0], (inputs[-1] - inputs[0]) / (TURNS - 1)
         cleared = bill(session, clear).cumulative_input
         total, question = sum(inputs), inputs[0] + inputs[1]
         rows.append({
-            "page": name,
+            "page": f"{limit} {response_format}",
             "first": first,
             "growth": growth,
             "total": total,

@@ -5,7 +5,7 @@ A change that lowers one can raise another. All is counted on a recorded session
 """
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import pandas as pd
@@ -102,26 +102,22 @@ def meters(session: Session, trims: Mapping[str, Trim]) -> pd.DataFrame:
 def per_turn(session: Session, trims: Mapping[str, Trim]) -> pd.DataFrame:
     """Input tokens of each turn (rows, from 1) for each trimming (columns); a summary's own call is
     not in it."""
-    frames = {name: bill(session, trim).frame() for name, trim in trims.items()}
-    return _by_turn(
-        {name: frame["input"][frame["for"] == "turn"] for name, frame in frames.items()}
-    )
+    return _by_turn(session, trims, lambda frame: frame["input"])
 
 
 def money_per_turn(session: Session, trims: Mapping[str, Trim]) -> pd.DataFrame:
     """Cumulative money with a prompt cache after each turn (rows) for each trimming (columns),
     summaries included."""
-    frames = {
-        name: bill(session, trim, cache=new_cache(session.api)).frame()
-        for name, trim in trims.items()
-    }
-    return _by_turn(
-        {name: frame["money"].cumsum()[frame["for"] == "turn"] for name, frame in frames.items()}
-    )
+    return _by_turn(session, trims, lambda frame: frame["money"].cumsum())
 
 
-def _by_turn(columns: Mapping[str, pd.Series]) -> pd.DataFrame:
-    table = pd.DataFrame({name: column.to_list() for name, column in columns.items()})
+def _by_turn(
+    session: Session, trims: Mapping[str, Trim], meter: Callable[[pd.DataFrame], pd.Series]
+) -> pd.DataFrame:
+    table = pd.DataFrame()
+    for name, trim in trims.items():
+        frame = bill(session, trim, cache=new_cache(session.api)).frame()
+        table[name] = meter(frame)[frame["for"] == "turn"].to_list()
     return table.set_axis(pd.RangeIndex(1, len(table) + 1, name="turn"))
 
 
