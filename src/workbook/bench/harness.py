@@ -17,6 +17,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache, partial
 from hashlib import sha256
 from importlib.metadata import version
@@ -27,7 +28,7 @@ import pandas as pd
 
 from toolresults.agent.anthropic import ANTHROPIC
 from toolresults.agent.api import Api, Message, Request, Usage, tokens_of
-from toolresults.agent.bill import Ledger, Price, Prices
+from toolresults.agent.bill import Ledger, Prices
 from toolresults.agent.cache import LEAST, STEP, PromptCache
 from toolresults.agent.history import CLEARED, Remembered
 from toolresults.agent.loop import Runnable, run
@@ -38,17 +39,11 @@ from workbook.paths import data_path
 APIS = {api.name: api for api in (OPENAI_CHAT, ANTHROPIC)}
 """The APIs on which everything is measured, by name."""
 
-MODELS = {"openai": "gpt-5.4-mini", "anthropic": "claude-sonnet"}
+MODELS = {"openai": "gpt-5.4-mini", "anthropic": "claude-sonnet-4-6"}
 """The model whose prices a bill takes, by the API's name."""
 
-PRICES = Prices(
-    own={
-        "gpt-5.4-mini": Price(input="0.75", cached_read="0.075", output="4.50"),
-        "claude-sonnet": Price(
-            input="3.00", cached_read="0.30", output="15.00", cache_write="3.75"
-        ),
-    }
-)
+PRICES = Prices(at=datetime(2026, 7, 1, 12))
+"""Those of the day on which the generated accounts end."""
 
 MOST_STEPS = 100
 """Turns that one question may take."""
@@ -315,8 +310,7 @@ def about(
         "n": n,
         "tokenizer": "o200k_base (for Claude, whose tokenizer is not public, an estimate)",
         "versions": ", ".join(f"{name} {version(name)}" for name in packages),
-        "prices": "gpt-5.4-mini as of 2026-05, OpenAI's price page (second-hand); claude-sonnet as "
-        "of 2026-06, Anthropic's price page (second-hand)",
+        "prices": f"{' and '.join(MODELS.values())}, {PRICES.source}",
     }
 
 
