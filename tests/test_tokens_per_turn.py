@@ -53,8 +53,11 @@ def line(frame, name, api):
 @BOTH
 @pytest.mark.parametrize(
     ("name", "questions"),
-    [("budget", TEN), ("refs", TEN), ("code", TEN), ("clearing", THIRTY), ("clearing every turn", TEN)],
-)  # fmt: skip
+    [
+        *((name, TEN) for name in ("budget", "refs", "code", "clearing every turn")),
+        ("clearing", THIRTY),
+    ],
+)
 def test_the_bill_is_what_the_real_sdk_meters(store, asked, api, name, questions):
     sent = ask(api, TECHNIQUES[name], store, questions, window=WINDOW)
     # the session of all questions begins with that of the first ten, and another test plays it
@@ -131,9 +134,7 @@ def test_the_truths_are_those_of_the_store(store):
     payload = store.get("ord_008870")["raw_payload"]
     status = re.search(r'"attempt":84,"status":(\d+)', payload)[1]
     assert [value for text, value in truths.items() if "attempt 84" in text] == [status]
-    assert [value for text, value in truths.items() if text.startswith("You listed") and " Is " in text] == [
-        "yes", "no", "no"
-    ]  # fmt: skip
+    assert [value for text, value in truths.items() if " Is " in text] == ["yes", "no", "no"]
 
 
 @BOTH

@@ -368,6 +368,8 @@ def _among(order_id: str, **filters: Any) -> Question:
     return Question("absence", text, program, looks_back=True)
 
 
+_EARLY_MAY = {"status": "refunded", "region": "south", **_days("2026-05-01", "2026-05-03")}
+_JANUARY = {"status": "pending", "region": "north", **_days("2026-01-28", "2026-01-30")}
 _MAY = {"status": "refunded", "region": "north", **_days("2026-05-01", "2026-06-01")}
 _CHAT = {"status": "refunded", "region": "central", **_days("2026-05-23", "2026-05-24")}
 _DELIVERIES = {"status": "refunded", "region": "south", **_days("2026-06-11", "2026-06-12")}
@@ -381,7 +383,7 @@ _AROUND_84 = 'import re\nre.findall(r".{60}\\b84\\b.{60}", orders.payload("ord_0
 
 ROUNDS: tuple[tuple[Question, ...], ...] = (
     (
-        _amount("ord_006610", status="refunded", region="south", **_days("2026-05-01", "2026-05-03")),
+        _amount("ord_006610", **_EARLY_MAY),
         _over(1_500, **_LARGE),
         _when("ord_007445", **_MAY),
         _total(status="refunded", region="south"),
@@ -389,7 +391,7 @@ ROUNDS: tuple[tuple[Question, ...], ...] = (
         _among("ord_007445", **_MAY),
     ),
     (
-        _amount("ord_001384", status="pending", region="north", **_days("2026-01-28", "2026-01-30")),
+        _amount("ord_001384", **_JANUARY),
         _declined(region="north", **_days("2026-03-01", "2026-04-01")),
         _inside("ord_007758", "note", "What does the last line of the note say, of", r"([^\n]+)$",
                 _LAST_LINE, **_CHAT),

@@ -51,8 +51,7 @@ def _timed(counter: Callable[[], int]) -> tuple[int, float]:
 
 def report() -> str:
     """The measurement in one paragraph for the terminal."""
-    seen = measure()
     return (
-        f"{seen['characters']:,} characters of JSON, {seen['tokens']:,} tokens from both counters\n"
-        f"count_tokens {seen['toolresults']:.2f} s, tiktoken {seen['tiktoken']:.2f} s: ratio {seen['ratio']:.2f}"
-    )
+        "{characters:,} characters of JSON, {tokens:,} tokens from both counters\n"
+        "count_tokens {toolresults:.2f} s, tiktoken {tiktoken:.2f} s: ratio {ratio:.2f}"
+    ).format(**measure())
