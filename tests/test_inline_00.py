@@ -61,7 +61,7 @@ def test_setup_goes_on_where_a_check_raises(monkeypatch, capsys):
 
 @pytest.fixture(scope="module")
 def headline() -> pd.DataFrame:
-    from workbook.bench.steps import headline
+    from workbook.bench.headline import headline
 
     return headline()
 

@@ -134,8 +134,9 @@ class Tool:
             log.exception("tool %s failed", self.name)
             failed = f"{self.name} failed ({type(error).__name__})"
             return self.error(f"{failed}. This is not caused by your arguments.")
-        size = count_tokens(result.text)
-        if size > self.budget:
+        # a text has no more tokens than bytes, and no more than four bytes a character
+        most = 4 * len(result.text)
+        if most > self.budget and (size := count_tokens(result.text)) > self.budget:
             return self.error(
                 f"This result of {size} tokens is over the budget of {self.budget}, so nothing is "
                 f"shown. Ask for less. Parameters: {', '.join(self.parameters) or 'none'}."

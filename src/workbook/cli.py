@@ -164,7 +164,7 @@ def _refuse_to_overwrite(chosen: list[Path], out: Path) -> None:
 
 def _headline() -> list[dict[str, str]]:
     """The rows of the table that the notebooks show too, as text."""
-    from workbook.bench.steps import headline
+    from workbook.bench.headline import headline
 
     formats = {"exact": "{:,}", "estimate": "{:,}", "share": "{:.3%}"}
     return [

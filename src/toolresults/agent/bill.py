@@ -145,7 +145,7 @@ class _Listed:
         found = genai_prices.calc_price(
             tokens, self.model, provider_id=self.provider, genai_request_timestamp=self.at
         )
-        return found.total_price * MILLION / MILLION  # without the zeros at its end
+        return found.total_price.normalize() + 0  # without zeros at its end, and no "1E+1"
 
 
 def context_window(model: str, provider: str | None = None) -> int | None:

@@ -7,7 +7,7 @@ model.requests                      # the bodies that the SDK sent
 """
 
 from .endpoint import STYLES
-from .model import WINDOW, ScriptedModel
+from .model import WINDOW, Refused, ScriptedModel
 from .reply import Reply
 
-__all__ = ["STYLES", "WINDOW", "Reply", "ScriptedModel"]
+__all__ = ["STYLES", "WINDOW", "Refused", "Reply", "ScriptedModel"]

@@ -23,6 +23,20 @@ ENDPOINTS: tuple[Endpoint, ...] = (OpenAIChatEndpoint(), AnthropicEndpoint())
 HOST = "https://model.invalid"
 
 
+class Refused(Exception):
+    """A request that the API answers with an HTTP error: its `status`, its text, its `code`."""
+
+    def __init__(
+        self,
+        status: int,
+        text: str,
+        code: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ):
+        super().__init__(text)
+        self.status, self.code, self.headers = status, code, headers
+
+
 class ScriptedModel:
     """A model whose replies a policy makes, spoken to through the real clients.
 
@@ -34,7 +48,7 @@ class ScriptedModel:
     - `policy(messages)`: the next `Reply`; it gets the messages of the request, as they were sent.
       What it raises comes back as an HTTP 500 that says so and is not retried (the SDKs'
       `InternalServerError`).
-    - `window`: the largest request that is accepted, in tokens.
+    - `window`: the largest request that is accepted, in tokens (`math.inf`: any).
     - `cache`: anything with `read(parts) -> (cached, written)`, in tokens. It is called once for
       each request that is accepted, in order, with the request's parts. Usage then reports both
       numbers as each vendor does, and `written_1h`, an attribute that the cache may have, as the
@@ -53,7 +67,7 @@ class ScriptedModel:
         self,
         policy: Callable[[list[dict[str, Any]]], Reply],
         *,
-        window: int = WINDOW,
+        window: float = WINDOW,
         cache: Any = None,
         fragments: str | None = None,
         errors: Sequence[int | None] = (),
@@ -85,57 +99,89 @@ class ScriptedModel:
         bare = path.removesuffix("/count_tokens")
         endpoint = next((one for one in ENDPOINTS if bare.endswith(one.path)), None)
         if endpoint is None:
-            return _refuse(ENDPOINTS[0], 404, f"there is nothing at {path}")
+            return _refuse(ENDPOINTS[0], Refused(404, f"there is nothing at {path}"))
         body = json.loads(request.content)
         with self._lock:
             self.requests.append(body)
             status = self._errors.pop(0) if self._errors else None
-            if status:
-                text, wait = f"scripted answer {status}", {"retry-after-ms": "1"}
-                return _refuse(endpoint, status, text, headers=wait)
-            return self._answer(endpoint, body, counting)
+            try:
+                if status:
+                    text, wait = f"scripted answer {status}", {"retry-after-ms": "1"}
+                    raise Refused(status, text, headers=wait)
+                parts = self._checked(endpoint, body)
+                if counting:
+                    return _respond(200, {"input_tokens": tokens_of(parts)})
+                return self._over_http(endpoint, body, parts)
+            except Refused as refused:
+                return _refuse(endpoint, refused)
 
-    def _answer(
-        self, endpoint: Endpoint, body: dict[str, Any], counting: bool
-    ) -> "httpx2.Response":
+    def answer(
+        self, api: Api, body: dict[str, Any], *, use: tuple[int, int, int] | None = None
+    ) -> dict[str, Any]:
+        """Answers one request without HTTP: the body of an unstreamed response.
+
+        `use` has the request's tokens, and of them those that the cache gives and those written to
+        it, where the caller has counted them: then nothing is counted here, and `cache` not asked.
+        Raises `Refused` for what HTTP would refuse; what the policy raises passes through.
+        """
+        [endpoint] = [one for one in ENDPOINTS if one.api is api]
+        with self._lock:
+            parts = self._checked(endpoint, body, counted=use is not None)
+            return endpoint.response(self._reply(endpoint, body, parts, use))
+
+    def _checked(
+        self, endpoint: Endpoint, body: dict[str, Any], *, counted: bool = False
+    ) -> list[Part]:
+        """The parts of a request that the API accepts (none if they are `counted` already)."""
         api = endpoint.api
         try:
             broken = api.fault(body.get("messages"), self._issued) or endpoint.odd_request(body)
-            parts = [] if broken else api.request_parts(body)
+            parts = [] if broken or counted else api.request_parts(body)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             why = f"{type(error).__name__}: {error}"
             broken = f"tools, tool_choice or system are not in this API's form ({why})"
         if broken:
-            return _refuse(endpoint, 400, broken)
-        total = tokens_of(parts)
-        if counting:
-            return _respond(200, {"input_tokens": total})
-        if total > self.window:
-            return _refuse(endpoint, 400, *endpoint.too_long(total, self.window))
+            raise Refused(400, broken)
+        return parts
+
+    def _over_http(
+        self, endpoint: Endpoint, body: dict[str, Any], parts: list[Part]
+    ) -> "httpx2.Response":
         try:
-            return self._reply(endpoint, body, parts, total)
+            sent = self._reply(endpoint, body, parts)
+            if body.get("stream"):
+                return _stream(endpoint.events(sent, style_of(self.fragments, sent.number - 1)))
+            return _respond(200, endpoint.response(sent))
+        except Refused:
+            raise
         # raised as it is, one SDK would take it for a lost connection, and try again
         except Exception as error:
             text = f"the script failed: {type(error).__name__}: {error}"
-            return _refuse(endpoint, 500, text, headers={"x-should-retry": "false"})
+            raise Refused(500, text, headers={"x-should-retry": "false"}) from error
 
     def _reply(
-        self, endpoint: Endpoint, body: dict[str, Any], parts: list[Part], total: int
-    ) -> "httpx2.Response":
+        self,
+        endpoint: Endpoint,
+        body: dict[str, Any],
+        parts: list[Part],
+        use: tuple[int, int, int] | None = None,
+    ) -> Sent:
+        total = use[0] if use else tokens_of(parts)
+        if total > self.window:
+            raise Refused(400, *endpoint.too_long(total, self.window))
         reply = self.policy(body["messages"])
         _obey(*endpoint.choice(body), reply)
-        cached, written = (0, 0) if self.cache is None else self.cache.read(parts)
+        cached, written = use[1:] if use else (0, 0)
+        if self.cache is not None and not use:
+            cached, written = self.cache.read(parts)
         ids = self._new_ids(endpoint, body["messages"], len(reply.calls))
         if most := endpoint.api.most_output(body):
             reply = reply.within(most, lambda start: endpoint.size(start, ids))
         hour, size = getattr(self.cache, "written_1h", 0), endpoint.size(reply, ids)
         used = endpoint.usage(total, cached, written, hour, size, reply)
         self._replies += 1
-        sent = Sent(self._replies, body, reply, ids, used)
         self._issued |= endpoint.issued(reply, ids)
-        if body.get("stream"):
-            return _stream(endpoint.events(sent, style_of(self.fragments, self._replies - 1)))
-        return _respond(200, endpoint.response(sent))
+        return Sent(self._replies, body, reply, ids, used)
 
     def _new_ids(self, endpoint: Endpoint, messages: list[dict[str, Any]], count: int) -> list[str]:
         """Ids above every one before, in this model's life and in the messages: a resumed session
@@ -149,14 +195,9 @@ class ScriptedModel:
         return [f"{prefix}{first + k}" for k in range(count)]
 
 
-def _refuse(
-    endpoint: Endpoint,
-    status: int,
-    text: str,
-    code: str | None = None,
-    headers: Mapping[str, str] | None = None,
-) -> "httpx2.Response":
-    return _respond(status, endpoint.error(status, text, code), headers)
+def _refuse(endpoint: Endpoint, refused: Refused) -> "httpx2.Response":
+    body = endpoint.error(refused.status, str(refused), refused.code)
+    return _respond(refused.status, body, refused.headers)
 
 
 def _respond(

@@ -13,7 +13,7 @@ from .look import BLUE, GREY, ORANGE, RC, RED
 
 def headline_figure(frame: pd.DataFrame, budget: int = 25_000) -> Figure:
     """Tokens that the model reads after each step, on a log scale; *frame* is
-    ``bench.steps.headline()``.
+    ``bench.headline.headline()``.
     """
     ax = look.axes()
     names = [f"{row.notebook}\n{row.step}" for row in frame.itertuples()]
