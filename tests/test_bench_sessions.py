@@ -3,9 +3,9 @@
 from functools import partial
 
 import pytest
+from toolresults.agent.wire import fault, turns
 
 from toolresults.agent.history import window
-from toolresults.agent.wire import fault, turns
 from workbook.bench import recall, ten_turns, trimming
 from workbook.bench.script import exchanges
 from workbook.bench.sessions import account, bill, new_cache, play

@@ -10,8 +10,8 @@ import pytest
 from anthropic import BadRequestError as AnthropicError
 from matplotlib import pyplot
 from openai import BadRequestError as OpenAIError
-
 from toolresults.agent.scripted import WINDOW
+
 from toolresults.tokens import count_tokens
 from workbook import plots
 from workbook.bench import four_ways as bench

@@ -1,4 +1,4 @@
-"""`results/`, `tokens.py` and `plain.py` can be copied into another project as they are."""
+"""`results/` and `tokens.py` can be copied into another project as they are."""
 
 import shutil
 import subprocess
@@ -41,8 +41,7 @@ def test_a_file_works_in_another_project(tmp_path, name):
     folder.mkdir(parents=True)
     for package in (folder.parent, folder):
         (package / "__init__.py").touch()
-    for file in ("tokens.py", "plain.py"):
-        shutil.copy(SOURCE / file, folder.parent)
+    shutil.copy(SOURCE / "tokens.py", folder.parent)
     for file in [name, *NEEDS[name]]:
         shutil.copy(SOURCE / "results" / f"{file}.py", folder)
     code = f"import sys; sys.modules['toolresults'] = None\nfrom theirs.fits import {name}\n{USE[name]}"
@@ -58,13 +57,13 @@ def test_a_file_works_in_another_project(tmp_path, name):
 
 
 def test_code_mode_works_in_another_project(tmp_path):
-    """With `results/` and the four files beside it that the README names."""
+    """With `results/` and the two files beside it that the README names."""
     theirs = tmp_path / "theirs"
     for folder in ("codemode", "results"):
         shutil.copytree(
             SOURCE / folder, theirs / folder, ignore=shutil.ignore_patterns("__pycache__")
         )
-    for file in ("arguments", "plain", "tokens", "tools"):
+    for file in ("tokens", "tools"):
         shutil.copy(SOURCE / f"{file}.py", theirs)
     (theirs / "__init__.py").touch()
     code = """if True:

@@ -13,9 +13,9 @@ import pytest
 from anthropic import BadRequestError as AnthropicError
 from matplotlib import pyplot
 from openai import BadRequestError as OpenAIError
-
 from toolresults.agent.request_text import request_parts, tokens_of
 from toolresults.agent.wire import calls_of, fault, is_question
+
 from toolresults.tokens import count_tokens
 from workbook import plots
 from workbook.bench import tokens_per_turn as bench

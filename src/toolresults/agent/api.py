@@ -18,7 +18,7 @@ counts add up to the count of the whole text.
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -154,8 +154,6 @@ class Request:
     choice: Any = None
     parallel: bool = True
     stream: bool = False
-    limit_name: str = "max_tokens"
-    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Describable(Protocol):

@@ -3,7 +3,7 @@
     run(OPENAI_CHAT, openai.OpenAI(), "What is 2 + 3?", [Tool(add)], model="gpt-5.4-mini").text
 
 The six steps of a turn, and where they stand:
-1. query    the messages so far go to the model, with the tools' definitions (`_Run.ask`);
+1. query    the messages so far go to the model, with the tools' definitions (`Run._ask`);
 2. decide   the model answers, or asks for calls; its stop reason is read first (`Api.verdict`);
 3. call     the calls are read from its message (`Api.calls`);
 4. execute  the program, not the model, runs them (`execute`);
@@ -22,7 +22,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -103,31 +103,24 @@ def run(
     client: Any,
     messages: str | Sequence[Message],
     tools: Mapping[str, Runnable] | Sequence[Runnable],
-    *,
-    model: str,
-    system: Any = None,
-    tool_choice: str | Mapping[str, Any] = "auto",
-    parallel: bool = True,
-    stream: bool = False,
-    max_tokens: int | None = MAX_TOKENS,
-    options: Mapping[str, Any] | None = None,
-    max_steps: int = MAX_STEPS,
-    timeout: float | Mapping[str, float] = TIMEOUT,
-    at_once: int = AT_ONCE,
-    on_event: Callable[[dict[str, Any]], object] | None = None,
-    transcript: Transcript | None = None,
-    ledger: Ledger | None = None,
-    log: logging.Logger | None = None,
-    tags: Mapping[str, object] | None = None,
-    trim: Callable[[list[dict[str, Any]]], Sequence[Message]] | None = None,
-    spending: SpendingLimit | None = None,
-    clock: Callable[[], float] = time.perf_counter,
+    **settings: Any,
 ) -> Outcome:
     """Asks the model, runs the calls that it makes, and asks again, until it answers or has taken
     `max_steps` turns.
 
+    `client` is the SDK's; `messages` is a question or a history, which is not changed. `settings`
+    are those of `Run`: `model` is needed, the rest has defaults. The SDK's exceptions are raised,
+    with what was done so far as `.outcome`. Raises `ValueError` for an unknown `tool_choice`, two
+    tools of one name, and settings that cannot work.
+    """
+    return Run(api, client, messages, tools, **settings).drive()
+
+
+@dataclass
+class Run:
+    """One run: its settings, its history and its meters.
+
     What is asked:
-    - `client`: the SDK's. `messages`: a question or a history, which is not changed.
     - `system`: the system prompt of each request; it is no part of the history.
     - `tool_choice`: "auto", "none", "required", the name of a tool, or the API's own form; what it
       forces holds for the first turn only, or the model could never answer. `parallel=False` asks
@@ -146,109 +139,107 @@ def run(
     - `transcript`: gets each message before what follows from it, each answer as it comes.
     - `ledger`: gets a row a model call. `log`: a logger (`log.json_log`), gets a record a call.
       Both carry `tags`. `spending`: the most that may be spent.
-
-    The SDK's exceptions are raised, with what was done so far as `.outcome`. Raises `ValueError`
-    for an unknown `tool_choice`, two tools of one name, and settings that cannot work.
     """
-    if max_steps < 1 or at_once < 1:
-        raise ValueError(f"max_steps and at_once must be 1 or more, got {max_steps} and {at_once}")
-    given = list(tools.values() if isinstance(tools, Mapping) else tools)
-    by_name = {tool.name: tool for tool in given}
-    if len(by_name) < len(given):
-        raise ValueError("two tools have the same name: a model could not tell them apart")
-    if not isinstance(tool_choice, str):
-        choice = dict(tool_choice)
-    elif tool_choice in api.choices or tool_choice in by_name:
-        choice = api.choice(tool_choice, parallel)
-    else:
-        known = ", ".join([*api.choices, *by_name])
-        raise ValueError(f"unknown tool_choice {tool_choice!r}: use {known}")
-    options = dict(options or {})
-    limit_name = next((name for name in api.limit_names if name in options), api.limit_names[0])
-    max_tokens = options.pop(limit_name, max_tokens)
-    definitions = [api.definition(tool) for tool in given]
-    request = Request(
-        model, system, definitions, choice, parallel, stream, limit_name, options
-    )  # fmt: skip
-    history = as_messages(messages)
-    if transcript is not None:
-        transcript.sync(history)
-    calls = partial(
-        execute, tools=by_name, timeout=timeout, at_once=at_once, memory=FailureMemory(),
-        log=log, tags=check_tags(tags), clock=clock,
-    )  # fmt: skip
-    state = _Run(
-        api, client, request, history, calls, max_steps, on_event, transcript, ledger, log,
-        check_tags(tags), trim, spending,
-    )  # fmt: skip
-    return state.drive(max_tokens)
-
-
-@dataclass
-class _Run:
-    """One run: its history and its meters. See `run` for the fields."""
 
     api: Api
     client: Any
-    request: Request
-    messages: list[dict[str, Any]]
-    execute: Callable[..., list[Answer]]
-    max_steps: int
-    on_event: Callable[[dict[str, Any]], object] | None
-    transcript: Transcript | None
-    ledger: Ledger | None
-    log: logging.Logger | None
-    tags: dict[str, object]
-    trim: Callable[[list[dict[str, Any]]], Sequence[Message]] | None
-    spending: SpendingLimit | None
-    turn: int = 0
-    reasons: list[str | None] = field(default_factory=list)
-    said: str = ""
-    row: Any = None
-    open: dict[str, tuple[Call, Answer | None]] = field(default_factory=dict)
+    messages: Any
+    tools: Any
+    _: KW_ONLY
+    model: str
+    system: Any = None
+    tool_choice: str | Mapping[str, Any] = "auto"
+    parallel: bool = True
+    stream: bool = False
+    max_tokens: int | None = MAX_TOKENS
+    options: Mapping[str, Any] = field(default_factory=dict)
+    max_steps: int = MAX_STEPS
+    timeout: float | Mapping[str, float] = TIMEOUT
+    at_once: int = AT_ONCE
+    on_event: Callable[[dict[str, Any]], object] | None = None
+    transcript: Transcript | None = None
+    ledger: Ledger | None = None
+    log: logging.Logger | None = None
+    tags: Mapping[str, object] | None = None
+    trim: Callable[[list[dict[str, Any]]], Sequence[Message]] | None = None
+    spending: SpendingLimit | None = None
+    clock: Callable[[], float] = time.perf_counter
 
-    def drive(self, limit: int | None) -> Outcome:
+    def __post_init__(self) -> None:
+        if self.max_steps < 1 or self.at_once < 1:
+            got = f"{self.max_steps} and {self.at_once}"
+            raise ValueError(f"max_steps and at_once must be at least 1, got {got}")
+        given = list(self.tools.values() if isinstance(self.tools, Mapping) else self.tools)
+        self.tools = {tool.name: tool for tool in given}
+        if len(self.tools) < len(given):
+            raise ValueError("two tools have the same name: a model could not tell them apart")
+        self.options, self.tags = dict(self.options or {}), check_tags(self.tags)
+        names = self.api.limit_names
+        self._limit_name = next((name for name in names if name in self.options), names[0])
+        self.max_tokens = self.options.pop(self._limit_name, self.max_tokens)
+        definitions = [self.api.definition(tool) for tool in given]
+        self._request = Request(
+            self.model, self.system, definitions, self._choice(), self.parallel, self.stream
+        )
+        if isinstance(self.messages, str):
+            self.messages = [{"role": "user", "content": self.messages}]
+        self.messages = list(self.messages)
+        if self.transcript is not None:
+            self.transcript.sync(self.messages)
+        self.turn, self._memory, self._said, self._row = 0, FailureMemory(), "", None
+        self._reasons: list[str | None] = []
+        self._open: dict[str, tuple[Call, Answer | None]] = {}
+
+    def _choice(self) -> Any:
+        if not isinstance(self.tool_choice, str):
+            return dict(self.tool_choice)
+        if self.tool_choice in self.api.choices or self.tool_choice in self.tools:
+            return self.api.choice(self.tool_choice, self.parallel)
+        known = ", ".join([*self.api.choices, *self.tools])
+        raise ValueError(f"unknown tool_choice {self.tool_choice!r}: use {known}")
+
+    def drive(self) -> Outcome:
         """Takes turns until one says how the run ends, or there have been `max_steps`."""
         stop = None
         try:
             while stop is None:
                 self.turn += 1
-                stop = self.take_turn(limit)
+                stop = self._take_turn()
                 if stop is None and self.turn >= self.max_steps:
                     stop = "max_steps"
         except SpendingLimitReached:
             stop = "spending_limit"
         except BaseException as error:  # an interrupt in a notebook too: what was done is not lost
-            error.outcome = self.outcome("error")
+            error.outcome = self._outcome("error")
             raise
-        self.event("stop", stop=stop)
-        return self.outcome(stop)
+        self._event("stop", stop=stop)
+        return self._outcome(stop)
 
-    def take_turn(self, limit: int | None) -> str | None:
-        message, verdict = self.ask(limit)
+    def _take_turn(self) -> str | None:
+        message, verdict = self._ask(self.max_tokens)
         calls = self.api.calls(message)
         if verdict.refuse is None:
-            self.run_calls(calls)
+            self._run_calls(calls)
         else:
-            self.refuse_calls(calls, verdict.refuse)
+            self._refuse_calls(calls, verdict.refuse)
         return verdict.end
 
-    def ask(self, limit: int | None) -> tuple[dict[str, Any], Verdict]:
+    def _ask(self, limit: int | None) -> tuple[dict[str, Any], Verdict]:
         """One model call, and one more with a larger limit if its reply was cut. The message joins
         the history."""
-        reply = self.call(limit)
+        reply = self._call(limit)
         if reply.stop == self.api.cut_stop and limit:
-            reply = self.larger(limit * LARGER) or reply
+            reply = self._larger(limit * LARGER) or reply
         message = _mend(reply.message)
-        self.check(message)
-        self.reasons.append(reply.stop)
-        self.said = self.api.text(message)
-        self.open = {call.id: (call, None) for call in self.api.calls(message)}
+        self._check(message)
+        self._reasons.append(reply.stop)
+        self._said = self.api.text(message)
+        self._open = {call.id: (call, None) for call in self.api.calls(message)}
         if message["content"] != []:  # Anthropic refuses an empty message that is not the last
-            self.add([message])
+            self._add([message])
         return message, self.api.verdict(reply.stop, message)
 
-    def check(self, message: dict[str, Any]) -> None:
+    def _check(self, message: dict[str, Any]) -> None:
         """Raises `StreamError`, with nothing run, for calls that no answer could match: an id
         missing or used."""
         calls = self.api.calls(message)
@@ -264,10 +255,10 @@ class _Run:
                 f"the model's calls cannot be answered, so none was run ({broken}): ask again"
             )
 
-    def larger(self, limit: int) -> Received | None:
-        self.event("retry", max_tokens=limit)
+    def _larger(self, limit: int) -> Received | None:
+        self._event("retry", max_tokens=limit)
         try:
-            return self.call(limit)
+            return self._call(limit)
         except SpendingLimitReached:
             return None
         except Exception as error:
@@ -279,94 +270,90 @@ class _Run:
                 return None
             raise
 
-    def call(self, limit: int | None) -> Received:
+    def _call(self, limit: int | None) -> Received:
         sent = self.trim(list(self.messages)) if self.trim else self.messages
-        request = self.request
+        request = self._request
         if self.turn > 1:
             request = replace(request, choice=self.api.unforced(request.choice))
         body = self.api.body(request, list(sent))
-        body |= {request.limit_name: limit} if limit else {}
-        body |= request.options
-        self.row = None
+        body |= ({self._limit_name: limit} if limit else {}) | self.options
+        self._row = None
         if self.spending:
             with self.spending.hold(self.api, body) as hold:
-                reply = self.send(body)
+                reply = self._send(body)
                 hold.settle(reply.usage)
         else:
-            reply = self.send(body)
+            reply = self._send(body)
         if self.ledger is not None and reply.usage is None:
             logger.warning("the server sent no usage, so the ledger lacks this model call")
         elif self.ledger is not None:
             try:
                 model = body["model"]
-                self.row = self.ledger.add(self.api, reply.usage, model=model, tags=self.tags)
+                self._row = self.ledger.add(self.api, reply.usage, model=model, tags=self.tags)
             except ValueError as error:  # a reply that was paid for is not lost over an odd usage
                 logger.warning("the ledger lacks this model call: %s", error)
         return reply
 
-    def send(self, body: dict[str, Any]) -> Received:
-        if not self.request.stream:
+    def _send(self, body: dict[str, Any]) -> Received:
+        if not self.stream:
             return self.api.received(self.api.send(self.client, body))
         with self.api.send(self.client, body) as chunks:
             return self.api.assemble(
-                chunks, self.calling, lambda piece: self.event("text", text=piece)
+                chunks, self._calling, lambda piece: self._event("text", text=piece)
             )
 
-    def calling(self, name: str) -> None:
+    def _calling(self, name: str) -> None:
         """The model calls a tool; in a stream, before its arguments are there."""
-        self.event("calling", name=name)
+        self._event("calling", name=name)
 
-    def event(self, kind: str, **more: Any) -> None:
+    def _event(self, kind: str, **more: Any) -> None:
         if self.on_event:
             self.on_event({"event": kind, "turn": self.turn, **more})
 
-    def run_calls(self, calls: Sequence[Call]) -> None:
-        for call in () if self.request.stream else calls:
-            self.calling(call.name)
-        self.give_back(self.execute(calls, turn=self.turn, save=self.save))
+    def _run_calls(self, calls: Sequence[Call]) -> None:
+        for call in () if self.stream else calls:
+            self._calling(call.name)
+        answers = execute(
+            calls, self.tools, timeout=self.timeout, at_once=self.at_once, memory=self._memory,
+            save=self._save, log=self.log, turn=self.turn, tags=self.tags, clock=self.clock,
+        )  # fmt: skip
+        self._give_back(answers)
 
-    def refuse_calls(self, calls: Sequence[Call], why: str) -> None:
+    def _refuse_calls(self, calls: Sequence[Call], why: str) -> None:
         """Answers calls that must not be run, so that the history can still be sent."""
         answers = not_run(calls, why)
         for call, answer in zip(calls, answers, strict=True):
             log_call(self.log, call.arguments, answer, turn=self.turn, tags=self.tags)
-            self.save(answer)
-        self.give_back(answers)
+            self._save(answer)
+        self._give_back(answers)
 
-    def save(self, answer: Answer) -> None:
-        self.open[answer.id] = (self.open[answer.id][0], answer)
+    def _save(self, answer: Answer) -> None:
+        self._open[answer.id] = (self._open[answer.id][0], answer)
         if self.transcript is not None:
             self.transcript.save_answer(answer)
-        self.event("answered", name=answer.name, id=answer.id, status=answer.status, ms=answer.ms)
+        self._event("answered", name=answer.name, id=answer.id, status=answer.status, ms=answer.ms)
 
-    def give_back(self, answers: Sequence[Answer]) -> None:
-        if self.row is not None:
-            self.row.result_tokens = sum(answer.tokens for answer in answers)
+    def _give_back(self, answers: Sequence[Answer]) -> None:
+        if self._row is not None:
+            self._row.result_tokens = sum(answer.tokens for answer in answers)
         if answers:
-            self.add(self.api.answers(answers))
-        self.open = {}
+            self._add(self.api.answers(answers))
+        self._open = {}
 
-    def add(self, messages: list[dict[str, Any]]) -> None:
+    def _add(self, messages: list[dict[str, Any]]) -> None:
         if self.transcript is not None:
             self.transcript.save(messages)
         self.messages += messages
 
-    def outcome(self, stop: str) -> Outcome:
+    def _outcome(self, stop: str) -> Outcome:
         """How things stand. Calls whose answers did not come are answered: "may have taken
         effect"."""
         messages = list(self.messages)
-        if self.open and messages[-1]["role"] == "assistant":
-            both = self.open.values()
+        if self._open and messages[-1]["role"] == "assistant":
+            both = self._open.values()
             answers = [answer or not_run([call], STOPPED)[0] for call, answer in both]
             messages += self.api.answers(answers)
-        return Outcome(messages, self.said, stop, len(self.reasons), tuple(self.reasons))
-
-
-def as_messages(messages: str | Sequence[Message]) -> list[dict[str, Any]]:
-    """A new list of messages; a plain text is one question of the user's."""
-    if isinstance(messages, str):
-        return [{"role": "user", "content": messages}]
-    return list(messages)
+        return Outcome(messages, self._said, stop, len(self._reasons), tuple(self._reasons))
 
 
 def _mend(message: dict[str, Any]) -> dict[str, Any]:

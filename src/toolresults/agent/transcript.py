@@ -14,8 +14,8 @@ closes it: a call whose answer was saved is not run again, one that was cut off 
 run again.
 
 A session belongs to one API, and to one writer at a time. Others get `SessionBusy`, or wait as long
-as they say. `read_messages` reads a session without taking it. SQLite in WAL mode, one connection a
-thread, every save a transaction that is on disk when it returns.
+as they say. `read_messages` reads a session without taking it. SQLite in WAL mode, one connection
+that threads take in turn, every save a transaction that is on disk when it returns.
 """
 
 import hashlib
@@ -23,9 +23,8 @@ import json
 import os
 import sqlite3
 import threading
-import weakref
-from collections.abc import Callable, Collection, Iterable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -95,16 +94,16 @@ class Transcript:
 
     def __init__(self, path: str | Path, session: str, api: Api, *, wait: float = 0):
         self.path, self.session, self.api = Path(path), repair(session), api
-        self._connections = _Connections(self.path)
+        self._database, self._process = _open(self.path), os.getpid()
+        self._guard = threading.RLock()  # over the database and what is known of the session's end
         self._lock = _take_lock(self._lock_path(), wait)
         if self._lock is None:
-            self._connections.close()
+            self._database.close()
             raise SessionBusy(
                 f"session {session!r} in {self.path.name} is in use: another process, or another "
                 "Transcript in this one, has it. Close that one first, or wait for it "
                 "(wait=seconds): two would run the same calls twice."
             )
-        self._guard = threading.RLock()  # over what this object knows of the session's end:
         self._length, self._end = 0, _End(api)
         try:
             self._check_api()
@@ -123,8 +122,27 @@ class Transcript:
 
     def close(self) -> None:
         """Gives the session free. Closing twice does nothing."""
-        self._connections.close()
-        self._lock.close()
+        if os.getpid() == self._process:  # a fork's copy of a connection must be left alone
+            with self._guard:
+                self._database.close()
+                self._lock.close()
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """The database, for this thread alone; what is written is on disk when this ends.
+
+        Raises `RuntimeError` once closed, and in a child of the process that opened it.
+        """
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                "this database was opened before the process forked: open it again in the child"
+            )
+        with self._guard:
+            try:
+                with self._database:
+                    yield self._database
+            except sqlite3.ProgrammingError:
+                raise RuntimeError(f"{self.path.name} is closed") from None
 
     def __len__(self) -> int:
         """How many messages are saved."""
@@ -132,7 +150,8 @@ class Transcript:
 
     def messages(self) -> list[dict[str, Any]]:
         """The messages as they are saved; after a kill the last turn may be open: see `resume`."""
-        return _messages(self._connections.get(), self.session)
+        with self._connection() as connection:
+            return _messages(connection, self.session)
 
     def save(self, messages: Iterable[Message]) -> None:
         """Appends messages, all or none of them.
@@ -147,7 +166,7 @@ class Transcript:
                 end = end.after(message, seq)
                 rows.append((self.session, seq, json.dumps(message, allow_nan=False)))
             try:
-                with self._connections.get() as connection:
+                with self._connection() as connection:
                     connection.executemany("INSERT INTO messages VALUES (?, ?, ?)", rows)
             except sqlite3.IntegrityError:
                 raise SessionBusy(
@@ -179,7 +198,7 @@ class Transcript:
             text, error = repair(answer.text), bool(answer.is_error)
             row = (self.session, self._end.turn, answer.id, answer.name, text, error)
             insert = "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?)"
-            with self._connections.get() as connection:
+            with self._connection() as connection:
                 return connection.execute(insert, row).rowcount == 1
 
     def unfinished(self) -> list[Call]:
@@ -212,14 +231,13 @@ class Transcript:
         return self.messages()
 
     def _answers(self) -> dict[str, Answer]:
-        rows = self._connections.get().execute(
-            "SELECT call, name, text, is_error FROM answers WHERE session = ? AND seq = ?",
-            (self.session, self._end.turn),
-        )
+        find = "SELECT call, name, text, is_error FROM answers WHERE session = ? AND seq = ?"
+        with self._connection() as connection:
+            rows = connection.execute(find, (self.session, self._end.turn)).fetchall()
         return {id: Answer(id, name, text, bool(error)) for id, name, text, error in rows}
 
     def _check_api(self) -> None:
-        with self._connections.get() as connection:
+        with self._connection() as connection:
             row = (self.session, self.api.name)
             connection.execute("INSERT OR IGNORE INTO sessions VALUES (?, ?)", row)
             find = "SELECT api FROM sessions WHERE session = ?"
@@ -243,8 +261,8 @@ def read_messages(path: str | Path, session: str) -> list[dict[str, Any]]:
     """
     if not Path(path).exists():
         raise FileNotFoundError(f"there is no transcript at {path}")
-    with closing(_Connections(Path(path))) as connections:
-        return _messages(connections.get(), repair(session))
+    with closing(_open(Path(path))) as connection:
+        return _messages(connection, repair(session))
 
 
 def _messages(connection: sqlite3.Connection, session: str) -> list[dict[str, Any]]:
@@ -252,63 +270,23 @@ def _messages(connection: sqlite3.Connection, session: str) -> list[dict[str, An
     return [json.loads(body) for (body,) in connection.execute(find, (session,))]
 
 
-class _Connections:
-    """Connections to one database file, one a thread, made when first asked for.
+def _open(path: Path) -> sqlite3.Connection:
+    """A connection for all threads, each of which must hold the session's guard.
 
     The file is made for its owner alone (0600), since a transcript holds customers' data. Raises
-    `ValueError` for SQLite's `:memory:`, where each thread would see a database of its own.
+    `ValueError` for SQLite's `:memory:`, which nothing survives.
     """
-
-    def __init__(self, path: Path):
-        if str(path) == ":memory:":
-            raise ValueError(
-                "a transcript needs a file: in memory, each thread would see a database of its own"
-            )
-        self._path, self._process = path, os.getpid()
-        self._local, self._all = threading.local(), weakref.WeakSet()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
-        self._closed = False
-        self.get()
-
-    def get(self) -> sqlite3.Connection:
-        """This thread's connection. Raises `RuntimeError` once closed, and in a child of the
-        process that opened it."""
-        if os.getpid() != self._process:
-            raise RuntimeError(
-                "this database was opened before the process forked: open it again in the child"
-            )
-        if self._closed:
-            raise RuntimeError(f"{self._path.name} is closed")
-        held = getattr(self._local, "held", None)
-        if held is None:
-            held = self._local.held = _Held(self._path)
-            self._all.add(held)
-        return held.connection
-
-    def close(self) -> None:
-        self._closed = True
-        if os.getpid() == self._process:
-            for held in list(self._all):
-                held.close()
-
-
-class _Held:
-    """A connection that is closed when its thread is gone."""
-
-    def __init__(self, path: Path):
-        # a thread that has ended cannot close its own: whoever drops it does
-        self.connection = sqlite3.connect(path, timeout=BUSY, check_same_thread=False)
-        self.close = weakref.finalize(self, _close, self.connection, os.getpid())
-        self.connection.execute("PRAGMA journal_mode = WAL")
-        # a commit is on disk, also if the power goes
-        self.connection.execute("PRAGMA synchronous = FULL")
-        self.connection.executescript(_TABLES)
-
-
-def _close(connection: sqlite3.Connection, process: int) -> None:
-    if os.getpid() == process:  # a fork's copy of a connection must be left alone
-        connection.close()
+    if str(path) == ":memory:":
+        raise ValueError(
+            "a transcript needs a file: what is in memory does not survive its process"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    connection = sqlite3.connect(path, timeout=BUSY, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")  # a commit is on disk, also if the power goes
+    connection.executescript(_TABLES)
+    return connection
 
 
 def _take_lock(path: Path, wait: float = 0) -> sqlite3.Connection | None:

@@ -19,10 +19,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from toolresults.agent.api import Api
-from toolresults.codemode.execute import execute_tool
-from toolresults.codemode.found import stubs
+from toolresults.codemode.execute import execute_tool, open_sandbox
 from toolresults.codemode.functions import HostFunction
-from toolresults.codemode.sandbox import open_sandbox
+from toolresults.codemode.stubs import stubs
 from toolresults.scripted import WINDOW
 from toolresults.tokens import to_json
 from toolresults.tools import Tool

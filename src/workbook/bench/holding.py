@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from toolresults.agent import anthropic_loop, openai_loop
-from toolresults.agent.cache import LEAST, STEP
 from toolresults.agent.execute import execute
 from toolresults.agent.groups import Message
 from toolresults.agent.reply import Reply
@@ -23,6 +21,9 @@ from toolresults.agent.scripted import DIALECTS, WINDOW, ScriptedModel
 from toolresults.agent.streaming import received
 from toolresults.agent.usage import Ledger, Turn, Usage
 from toolresults.agent.wire import calls_of, is_question
+
+from toolresults.agent import anthropic_loop, openai_loop
+from toolresults.agent.cache import LEAST, STEP
 from toolresults.tokens import count_tokens
 from workbook.examples.orders.store import OrderStore
 

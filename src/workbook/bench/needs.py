@@ -27,6 +27,7 @@ from toolresults.agent.clearing import CLEARED
 from toolresults.agent.groups import Message
 from toolresults.agent.reply import Reply
 from toolresults.agent.wire import blocks, calls_of, is_question
+
 from toolresults.results.shape import ELLIPSIS
 
 from .oracle import MOST_CALLS, GiveUp

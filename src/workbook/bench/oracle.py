@@ -15,9 +15,10 @@ from typing import Any
 
 from toolresults.agent.clearing import CLEARED
 from toolresults.agent.groups import Message
-from toolresults.agent.history import SUMMARY
 from toolresults.agent.request_text import message_parts
 from toolresults.agent.wire import blocks, calls_of
+
+from toolresults.agent.history import SUMMARY
 from toolresults.tools import Tool
 
 from .script import words

@@ -13,13 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolresults.agent import anthropic_loop, openai_loop
-from toolresults.agent.cache import PromptCache
 from toolresults.agent.groups import Message
-from toolresults.agent.history import Remembered
 from toolresults.agent.request_text import message_parts, request_parts, tokens_of
 from toolresults.agent.scripted import Reply, ScriptedModel
 from toolresults.agent.usage import Ledger, Usage
+
+from toolresults.agent import anthropic_loop, openai_loop
+from toolresults.agent.cache import PromptCache
+from toolresults.agent.history import Remembered
 from toolresults.tools import Tool
 from workbook.examples.orders.store import OrderStore
 

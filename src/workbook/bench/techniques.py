@@ -15,10 +15,9 @@ from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import Field
 
-from toolresults.codemode.execute import execute_tool
-from toolresults.codemode.found import stubs
+from toolresults.codemode.execute import execute_tool, open_sandbox
 from toolresults.codemode.functions import HostFunction
-from toolresults.codemode.sandbox import open_sandbox
+from toolresults.codemode.stubs import stubs
 from toolresults.results.budget import BUDGET, page
 from toolresults.results.shape import shape
 from toolresults.tokens import to_json

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-
 from toolresults.agent.prices import Prices
 from toolresults.agent.scripted import WINDOW
 from toolresults.agent.wire import APIS
+
 from workbook.examples.orders.store import OrderStore
 from workbook.paths import data_path
 

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 import pandas as pd
-
 from toolresults.agent.groups import Message
-from toolresults.agent.history import SUMMARY, Remembered, clear_tool_results, summarise, window
 from toolresults.agent.prices import Prices
 from toolresults.agent.request_text import Part, request_parts, tokens_of
 from toolresults.agent.wire import blocks
+
+from toolresults.agent.history import SUMMARY, Remembered, clear_tool_results, summarise, window
 
 from .sessions import MODELS, Session, Trim, bill, new_cache
 

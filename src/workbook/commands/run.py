@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from toolresults.commands import Fault
+from toolresults.cli import Fault
 from workbook.commands.workbook import choose, execute, project_root
 
 

@@ -2,8 +2,6 @@
 modelled latency.
 """
 
-import csv
-import hashlib
 from decimal import Decimal
 from types import SimpleNamespace
 
@@ -11,20 +9,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolresults.agent.cache import LEAST, LOOKBACK, STEP, Block, PromptCache
-from toolresults.agent.edit_cost import edit_cost
-from toolresults.agent.latency import latency
-from toolresults.agent.prices import COLUMNS, Price, Prices
-from toolresults.agent.usage import Ledger, Usage
+from apis import APIS, EACH_API
+from toolresults.agent.anthropic import ANTHROPIC
+from toolresults.agent.api import Api, Part, Usage
+from toolresults.agent.bill import Ledger, Price, Prices, context_window, edit_cost
+from toolresults.agent.cache import LEAST, LOOKBACK, STEP, PromptCache
+from toolresults.agent.openai_chat import OPENAI_CHAT
+from toolresults.scripted import Reply, ScriptedModel
 from toolresults.tokens import count_tokens, tiktoken_encoding
-from workbook.paths import data_path
+from workbook.bench.latency import latency
+
+TENTH = 100_000
 
 SAME = Price(
-    "same",
-    input=Decimal(3),
-    cached_read=Decimal("0.3"),
-    cache_write=Decimal("3.75"),
-    output=Decimal(15),
+    input=Decimal(3), cached_read=Decimal("0.3"), cache_write=Decimal("3.75"), output=Decimal(15)
 )
 
 
@@ -63,78 +61,48 @@ def words(n: int, word: str = "word") -> str:
 # --- prices ---
 
 
-def test_the_table_holds_the_published_prices_with_their_dates_and_sources():
-    prices = Prices.load()
-    expected = {  # input, cached read, cache write, output: US dollars a million tokens
-        "gpt-4o-mini": ("0.15", "0.075", "0.15", "0.60"),
-        "gpt-5.4": ("2.50", "0.25", "2.50", "15.00"),
-        "gpt-5.4-mini": ("0.75", "0.075", "0.75", "4.50"),
-        "claude-haiku": ("1.00", "0.10", "1.25", "5.00"),
-        "claude-sonnet": ("3.00", "0.30", "3.75", "15.00"),
-        "claude-opus": ("5.00", "0.50", "6.25", "25.00"),
+def test_listed_prices_are_those_that_the_vendors_publish():
+    """Dollars a million tokens of input, cached read, five-minute and one-hour write, output."""
+    expected = {
+        ("gpt-5.4-mini", "openai"): ("0.75", "0.075", "0.75", "0.75", "4.50"),
+        ("claude-sonnet-4-5", "anthropic"): ("3", "0.30", "3.75", "6", "15"),
+        ("claude-opus-5-5", "anthropic"): ("4", "0.20", "5", "8", "20"),
     }
-    found = {name: (p.input, p.cached_read, p.cache_write, p.output) for name, p in prices.items()}
-    assert found == {name: tuple(map(Decimal, row)) for name, row in expected.items()}
-    assert all(
-        price.currency == "USD" and "20" in price.as_of and price.source
-        for price in prices.values()
-    )
+    kinds = [
+        Usage(TENTH, 0),
+        Usage(TENTH, 0, cached_read=TENTH),
+        Usage(TENTH, 0, cache_write=TENTH),
+        Usage(TENTH, 0, cache_write=TENTH, cache_write_1h=TENTH),
+        Usage(0, TENTH),
+    ]
+    for (model, provider), row in expected.items():
+        price = Prices().of(model, provider)
+        assert [price.money(usage) * 10 for usage in kinds] == [Decimal(each) for each in row], (
+            model
+        )
+    assert context_window("claude-sonnet-4-5", "anthropic") == 200_000
+    assert Prices.source.startswith("genai-prices 0.")
 
 
-def test_the_table_is_the_one_that_the_data_folder_describes():
-    digest = hashlib.sha256(
-        data_path("prices.csv").read_text(encoding="utf-8").encode()
-    ).hexdigest()
-    assert f"| `{digest}` |" in data_path("README.md").read_text(encoding="utf-8")
+def test_a_price_of_ones_own_goes_before_the_listed_one():
+    mine = Price(input="1", cached_read="0.5", output=2)
+    prices = Prices({"gpt-5.4-mini": mine})
+    assert prices.of("gpt-5.4-mini") is mine
+    assert mine.money(Usage(TENTH, 0, cache_write=TENTH)) * 10 == 1, "writing has no own charge"
 
 
-def test_claude_prices_are_the_documented_multiples_of_input():
-    for name, price in Prices.load().items():
-        if name.startswith("claude"):
-            assert (price.cached_read, price.cache_write) == (
-                price.input / 10,
-                price.input * Decimal("1.25"),
-            )
-
-
-def write_table(path, *rows: dict, columns=COLUMNS):
-    with path.open("w", encoding="utf-8", newline="") as file:
-        table = csv.DictWriter(file, columns)
-        table.writeheader()
-        table.writerows(rows)
-    return path
-
-
-ROW = dict.fromkeys(COLUMNS, "1") | {"model": "mine", "currency": "EUR"}
-
-
-def test_a_reader_can_replace_the_table(tmp_path):
-    prices = Prices.load(write_table(tmp_path / "mine.csv", ROW | {"cache_write": ""}))
-    assert list(prices) == ["mine"]
-    assert (prices["mine"].cache_write, prices["mine"].currency) == (1, "EUR")
-
-
-@pytest.mark.parametrize("bad", ["", "-1", "NaN", "Infinity", "1,5", "free"])
-def test_a_price_that_is_no_price_is_named_with_its_line(tmp_path, bad):
-    with pytest.raises(ValueError, match="mine.csv, line 3: output"):
-        Prices.load(write_table(tmp_path / "mine.csv", ROW, ROW | {"output": bad}))
-
-
-def test_a_missing_column_is_named(tmp_path):
-    with pytest.raises(ValueError, match="has no column source"):
-        Prices.load(write_table(tmp_path / "mine.csv", columns=COLUMNS[:-1]))
+@pytest.mark.parametrize("bad", ["-1", "NaN", "Infinity"])
+def test_a_price_that_is_no_price_is_named(bad):
+    with pytest.raises(ValueError, match="output is "):
+        Price(input=1, cached_read=1, output=bad)
 
 
 def test_only_a_dated_release_takes_the_price_of_its_model():
-    prices = Prices.load()
-    assert prices["gpt-4o-mini-2024-07-18"] == prices["gpt-4o-mini-latest"] == prices["gpt-4o-mini"]
-    for other in ("gpt-5.4-pro", "gpt-4o", "claude-opus-4-1", ""):
-        with pytest.raises(KeyError, match="the table has gpt-4o-mini, "):
-            prices[other]
-        assert other not in prices
-    assert (
-        prices.named("claude-opus-4-5", like="claude-opus")["claude-opus-4-5-20251101"].output == 25
-    )
+    own = Prices({"mine": SAME})
+    assert own.of("mine-2026-07-18") is own.of("mine-latest") is own.of("mine") is SAME
+    for other in ("mine-pro", "min", ""):
+        with pytest.raises(KeyError, match="no price for .*Give one of your own"):
+            own.of(other, "openai")
 
 
 # --- usage of both vendors ---
@@ -142,26 +110,26 @@ def test_only_a_dated_release_takes_the_price_of_its_model():
 
 def test_the_same_call_costs_the_same_from_both_vendors():
     """Case 43: 17,111 of which 17,102 cached, and 9 with 17,102 read beside it."""
-    one = Usage.read("openai", openai_usage(17_111, 200, cached=17_102))
-    other = Usage.read("anthropic", anthropic_usage(9, 200, read=17_102))
+    one = OPENAI_CHAT.usage(openai_usage(17_111, 200, cached=17_102))
+    other = ANTHROPIC.usage(anthropic_usage(9, 200, read=17_102))
     assert one == other == Usage(input=17_111, output=200, cached_read=17_102)
     by_hand = (9 * 3 + 17_102 * Decimal("0.3") + 200 * 15) / 1_000_000
-    assert one.money(SAME) == other.money(SAME) == by_hand == Decimal("0.0081576")
+    assert SAME.money(one) == SAME.money(other) == by_hand == Decimal("0.0081576")
 
 
 @given(*[st.integers(0, 10**6)] * 4)
 def test_money_does_not_depend_on_the_api(fresh, read, write, output):
-    ours = Usage.read("anthropic", anthropic_usage(fresh, output, read, write))
+    ours = ANTHROPIC.usage(anthropic_usage(fresh, output, read, write))
     details = {"cached_tokens": read, "cache_write_tokens": write}
     theirs = openai_usage(fresh + read + write, output) | {"prompt_tokens_details": details}
-    assert Usage.read("openai", theirs) == ours
+    assert OPENAI_CHAT.usage(theirs) == ours
     by_hand = (
         fresh * SAME.input
         + read * SAME.cached_read
         + write * SAME.cache_write
         + output * SAME.output
     )
-    assert ours.money(SAME) * 1_000_000 == by_hand
+    assert SAME.money(ours) * 1_000_000 == by_hand
 
 
 def test_an_hour_in_the_cache_is_written_at_twice_the_input_price():
@@ -170,7 +138,7 @@ def test_an_hour_in_the_cache_is_written_at_twice_the_input_price():
         "ephemeral_5m_input_tokens": 1_000_000,
         "ephemeral_1h_input_tokens": 2_000_000,
     }
-    assert Usage.read("anthropic", usage).money(SAME) == Decimal("3.75") + 2 * 2 * 3
+    assert SAME.money(ANTHROPIC.usage(usage)) == Decimal("3.75") + 2 * 2 * 3
 
 
 def test_the_sdks_own_objects_are_read():
@@ -179,42 +147,37 @@ def test_the_sdks_own_objects_are_read():
 
     one = CompletionUsage.model_validate(openai_usage(2_000, 5, cached=1_024))
     other = AnthropicUsage.model_validate(anthropic_usage(976, 5, read=1_024))
-    assert (
-        Usage.read("openai", one)
-        == Usage.read("anthropic", other)
-        == Usage(2_000, 5, cached_read=1_024)
-    )
+    assert OPENAI_CHAT.usage(one) == ANTHROPIC.usage(other) == Usage(2_000, 5, cached_read=1_024)
 
 
 def test_what_a_server_leaves_out_counts_as_not_cached():
     bare = SimpleNamespace(prompt_tokens=7, completion_tokens=3, prompt_tokens_details=None)
-    assert Usage.read("openai", bare) == Usage(7, 3)
-    assert Usage.read("anthropic", {"input_tokens": 7, "output_tokens": 3}) == Usage(7, 3)
+    assert OPENAI_CHAT.usage(bare) == Usage(7, 3)
+    assert ANTHROPIC.usage({"input_tokens": 7, "output_tokens": 3}) == Usage(7, 3)
 
 
 @pytest.mark.parametrize(
     ("api", "usage", "told"),
     [
-        ("openai", None, "include_usage"),
-        ("openai", {"prompt_tokens": 5}, "completion_tokens is None"),
-        ("openai", openai_usage(5, 1, cached=6), "larger than their whole"),
-        ("anthropic", anthropic_usage(-1, 1), "input_tokens is -1"),
-        ("gemini", {}, "unknown api 'gemini'"),
+        (OPENAI_CHAT, None, "include_usage"),
+        (OPENAI_CHAT, {"prompt_tokens": 5}, "completion_tokens is None"),
+        (OPENAI_CHAT, openai_usage(5, 1, cached=6), "larger than their whole"),
+        (ANTHROPIC, anthropic_usage(-1, 1), "input_tokens is -1"),
     ],
 )
 def test_a_usage_that_cannot_be_read_is_refused(api, usage, told):
     with pytest.raises(ValueError, match=told):
-        Usage.read(api, usage)
+        api.usage(usage)
 
 
 # --- ledger ---
 
 
 def test_one_ledger_has_a_row_a_turn_for_both_apis():
-    ledger = Ledger(Prices([SAME]), model="same")
-    ledger.add("openai", openai_usage(1_000, 10), result_tokens=300)
+    ledger = Ledger(Prices({"same": SAME}), model="same")
+    ledger.add(OPENAI_CHAT, openai_usage(1_000, 10), result_tokens=300)
     turn = ledger.add(
-        "anthropic", anthropic_usage(100, 20, read=1_000, write=500), tags={"feature": "search"}
+        ANTHROPIC, anthropic_usage(100, 20, read=1_000, write=500), tags={"feature": "search"}
     )
     turn.result_tokens = 40
     frame = ledger.frame()
@@ -235,19 +198,19 @@ def test_one_ledger_has_a_row_a_turn_for_both_apis():
 
 
 def test_a_tag_never_replaces_a_meter():
-    ledger = Ledger(Prices([SAME]), model="same")
-    ledger.add("openai", openai_usage(1_000, 10), tags={"input": "none", "user": "ana"})
+    ledger = Ledger(Prices({"same": SAME}), model="same")
+    ledger.add(OPENAI_CHAT, openai_usage(1_000, 10), tags={"input": "none", "user": "ana"})
     assert ledger.frame().loc[0, ["input", "user"]].tolist() == [1_000, "ana"]
 
 
 def test_a_model_without_a_price_is_metered_and_its_money_is_missing_not_zero():
     ledger = Ledger()
-    ledger.add("openai", openai_usage(1_000, 10), model="gpt-4o-mini")
-    ledger.add("openai", openai_usage(1_000, 10), model="my-own")
-    ledger.add("openai", openai_usage(1_000, 10))
+    ledger.add(OPENAI_CHAT, openai_usage(1_000, 10), model="gpt-5.4-mini")
+    ledger.add(OPENAI_CHAT, openai_usage(1_000, 10), model="my-own")
+    ledger.add(OPENAI_CHAT, openai_usage(1_000, 10))
     assert ledger.frame().money.isna().tolist() == [False, True, True]
     assert ledger.frame().cumulative_input.tolist() == [1_000, 2_000, 3_000]
-    with pytest.raises(KeyError, match="no price for 'my-own'"):
+    with pytest.raises(KeyError, match="no price: a call of my-own has none"):
         ledger.money  # noqa: B018
 
 
@@ -264,13 +227,13 @@ def test_an_empty_ledger_is_an_empty_frame_with_all_columns():
     [(1_022, 0), (1_024, 1_024), (1_150, 1_024), (1_152, 1_152), (1_278, 1_152), (1_280, 1_280)],
 )
 def test_openai_caches_from_1024_tokens_in_steps_of_128(size, cached):
-    cache = PromptCache("openai", clock=Clock())
+    cache = PromptCache(OPENAI_CHAT.caching, clock=Clock())
     assert cache.read([words(size)]) == (0, 0)
     assert cache.read([words(size), "a new question\n"]) == (cached, 0)
 
 
 def test_openai_reads_nothing_after_the_first_byte_that_differs():
-    cache = PromptCache("openai", clock=Clock())
+    cache = PromptCache(OPENAI_CHAT.caching, clock=Clock())
     history = [words(1_200, "tools"), words(1_200, "first"), words(1_200, "second")]
     cache.read(history)
     edited = [history[0], history[1].replace("first", "edited", 1), history[2]]
@@ -281,7 +244,7 @@ def test_openai_reads_nothing_after_the_first_byte_that_differs():
 
 def test_openai_forgets_five_minutes_after_the_last_use():
     clock = Clock()
-    cache = PromptCache("openai", clock=clock)
+    cache = PromptCache(OPENAI_CHAT.caching, clock=clock)
     prompt = [words(2_048)]
     cache.read(prompt)
     clock.now = 299
@@ -303,7 +266,7 @@ def test_openai_matches_whole_tokens_as_tiktoken_cuts_them(shared, one, other):
         STEP - common % STEP
     )  # with so many tokens before it, what is common ends exactly at a step
     for head, cached in ((full, common + full), (full - 1, common + full - STEP)):
-        cache = PromptCache("openai", clock=Clock(), least=1)
+        cache = PromptCache(OPENAI_CHAT.caching, clock=Clock(), least=1)
         cache.read([" a" * head, shared + one])
         assert cache.read([" a" * head, shared + other]).cached == cached
 
@@ -312,15 +275,15 @@ def test_openai_matches_whole_tokens_as_tiktoken_cuts_them(shared, one, other):
 
 
 def test_anthropic_caches_only_up_to_a_mark():
-    cache = PromptCache("anthropic", clock=Clock())
-    unmarked = [Block(words(2_000)), Block(words(2_000, "more"))]
+    cache = PromptCache(ANTHROPIC.caching, clock=Clock())
+    unmarked = [Part(words(2_000)), Part(words(2_000, "more"))]
     assert cache.read(unmarked) == cache.read(unmarked) == (0, 0)
-    marked = [Block(words(2_000), True), Block(words(2_000, "more"))]
+    marked = [Part(words(2_000), True), Part(words(2_000, "more"))]
     assert [cache.read(marked), cache.read(marked)] == [(0, 2_000), (2_000, 0)]
 
 
 def test_anthropic_writes_only_what_is_new_behind_the_prefix_that_it_reads():
-    cache = PromptCache("anthropic", clock=Clock(), automatic=True)
+    cache = PromptCache(ANTHROPIC.caching, clock=Clock(), automatic=True)
     history = [words(1_500, "tools")]
     seen = []
     for turn in ("first", "second", "third"):
@@ -335,33 +298,33 @@ def test_anthropic_writes_only_what_is_new_behind_the_prefix_that_it_reads():
     ("size", "least", "written"), [(1_022, LEAST, 0), (1_024, LEAST, 1_024), (4_094, 4_096, 0)]
 )
 def test_anthropic_passes_over_a_prefix_under_the_least_size(size, least, written):
-    cache = PromptCache("anthropic", clock=Clock(), least=least)
-    prompt = [Block(words(size), True)]
+    cache = PromptCache(ANTHROPIC.caching, clock=Clock(), least=least)
+    prompt = [Part(words(size), True)]
     assert [cache.read(prompt), cache.read(prompt)] == [(0, written), (written, 0)]
 
 
 def test_anthropic_takes_four_marks_and_the_longest_lived_first():
-    cache = PromptCache("anthropic", clock=Clock())
-    blocks = [Block(words(1_100, word), True) for word in ("one", "two", "three", "four", "five")]
+    cache = PromptCache(ANTHROPIC.caching, clock=Clock())
+    blocks = [Part(words(1_100, word), True) for word in ("one", "two", "three", "four", "five")]
     assert cache.read(blocks[:4]) == (0, 4_400)
     with pytest.raises(ValueError, match="at most 4"):
         cache.read(blocks)
     with pytest.raises(ValueError, match="before five-minute"):
-        cache.read([Block("a", "5m"), Block("b", "1h")])
+        cache.read([Part("a", "5m"), Part("b", "1h")])
 
 
 def test_anthropic_looks_back_twenty_blocks_from_a_mark():
     for between, cached in ((LOOKBACK - 1, 2_000), (LOOKBACK, 0)):
-        cache = PromptCache("anthropic", clock=Clock())
-        cache.read([Block(words(2_000), True)])
-        results = [Block(f"result {i}\n") for i in range(between - 1)]
-        assert cache.read([Block(words(2_000)), *results, Block("last\n", True)]).cached == cached
+        cache = PromptCache(ANTHROPIC.caching, clock=Clock())
+        cache.read([Part(words(2_000), True)])
+        results = [Part(f"result {i}\n") for i in range(between - 1)]
+        assert cache.read([Part(words(2_000)), *results, Part("last\n", True)]).cached == cached
 
 
 def test_anthropic_keeps_each_prefix_for_its_own_time_from_its_last_use():
     clock = Clock()
-    cache = PromptCache("anthropic", clock=clock)
-    prompt = [Block(words(2_000, "tools"), "1h"), Block(words(1_000, "chat"), "5m")]
+    cache = PromptCache(ANTHROPIC.caching, clock=clock)
+    prompt = [Part(words(2_000, "tools"), "1h"), Part(words(1_000, "chat"), "5m")]
     assert (cache.read(prompt), cache.written_1h) == ((0, 3_000), 2_000)
     clock.now = 299
     assert (cache.read(prompt), cache.written_1h) == ((3_000, 0), 0)
@@ -373,13 +336,13 @@ def test_anthropic_keeps_each_prefix_for_its_own_time_from_its_last_use():
     assert (cache.read(prompt), cache.written_1h) == ((0, 3_000), 2_000)
 
 
-@pytest.mark.parametrize("vendor", ["openai", "anthropic"])
+@EACH_API
 @settings(max_examples=40)
 @given(data=st.data())
-def test_no_vendor_reads_and_writes_more_than_was_sent_or_reads_what_was_never_sent(vendor, data):
-    cache = PromptCache(vendor, clock=Clock(), least=2, automatic=True)
+def test_no_vendor_reads_and_writes_more_than_was_sent_or_reads_what_was_never_sent(api, data):
+    cache = PromptCache(api.caching, clock=Clock(), least=2, automatic=True)
     block = st.builds(
-        Block, st.sampled_from(["aaa\n" * 40, "bbb\n" * 70, "ccc\n" * 90, ""]), st.booleans()
+        Part, st.sampled_from(["aaa\n" * 40, "bbb\n" * 70, "ccc\n" * 90, ""]), st.booleans()
     )
     prompts = data.draw(st.lists(st.lists(block, max_size=3), max_size=4))
     for i, prompt in enumerate(prompts):
@@ -398,31 +361,32 @@ def test_no_vendor_reads_and_writes_more_than_was_sent_or_reads_what_was_never_s
 
 
 def test_an_unknown_vendor_or_lifetime_is_refused():
-    with pytest.raises(ValueError, match="use openai or anthropic"):
+    with pytest.raises(ValueError, match="use prefix or marks"):
         PromptCache("gemini")
     with pytest.raises(ValueError, match="use 5m or 1h"):
-        PromptCache("anthropic", ttl="2h")
+        PromptCache(ANTHROPIC.caching, ttl="2h")
 
 
 def test_the_scripted_model_reports_the_cache_as_each_vendor_does():
-    from toolresults.agent.scripted import Reply, ScriptedModel
 
-    system, ledger = words(2_048), Ledger(Prices([SAME]), model="same")
+    system, ledger = words(2_048), Ledger(Prices({"same": SAME}), model="same")
     question = {"role": "user", "content": "How many orders are refunded?"}
-    for vendor in ("openai", "anthropic"):
+    for api in APIS:
         model = ScriptedModel(
-            lambda messages: Reply("951"), cache=PromptCache(vendor, clock=Clock())
+            lambda messages: Reply("951"), cache=PromptCache(api.caching, clock=Clock())
         )
         for _ in range(2):
-            if vendor == "openai":
+            if api is OPENAI_CHAT:
                 messages = [{"role": "system", "content": system}, question]
-                response = model.openai().chat.completions.create(model="same", messages=messages)
+                response = model.client(OPENAI_CHAT).chat.completions.create(
+                    model="same", messages=messages
+                )
             else:
                 mark = {"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}
-                response = model.anthropic().messages.create(
+                response = model.client(ANTHROPIC).messages.create(
                     model="same", max_tokens=100, system=[mark], messages=[question]
                 )
-            ledger.add(vendor, response.usage)
+            ledger.add(api, response.usage)
     frame = ledger.frame()
     assert frame.cached_read.tolist()[0::2] == [0, 0] and all(frame.cached_read[1::2] >= 2_048)
     assert frame.cache_write.gt(0).tolist() == [False, False, True, False]
@@ -431,23 +395,23 @@ def test_the_scripted_model_reports_the_cache_as_each_vendor_does():
 # --- what an edit costs ---
 
 
-def session(vendor: str, results: int = 10) -> tuple[PromptCache, list[Block]]:
+def session(api: Api, results: int = 10) -> tuple[PromptCache, list[Part]]:
     """A cache that has just seen a session with large results, and the next request of the
     session.
     """
-    cache = PromptCache(vendor, clock=Clock(), automatic=True)
-    history = [Block(words(2_048, "tools"))]
+    cache = PromptCache(api.caching, clock=Clock(), automatic=True)
+    history = [Part(words(2_048, "tools"))]
     for i in range(results):
-        history.append(Block(words(4_096, ("first", "second")[i % 2])))
+        history.append(Part(words(4_096, ("first", "second")[i % 2])))
         cache.read(history)
-    return cache, [*history, Block("Next question?\n")]
+    return cache, [*history, Part("Next question?\n")]
 
 
-@pytest.mark.parametrize("vendor", ["openai", "anthropic"])
-def test_clearing_one_old_result_frees_tokens_and_costs_money(vendor):
+@EACH_API
+def test_clearing_one_old_result_frees_tokens_and_costs_money(api):
     """Case 31: few tokens freed, and all that follows is paid for anew."""
-    cache, before = session(vendor)
-    after = [before[0], Block("[cleared]\n"), *before[2:]]
+    cache, before = session(api)
+    after = [before[0], Part("[cleared]\n"), *before[2:]]
     cost = edit_cost(cache, before, after, SAME)
     assert cost.tokens_freed == 4_096 - count_tokens("[cleared]\n")
     assert cost.extra > 5 * cost.as_it_is > 0
@@ -459,7 +423,7 @@ def test_clearing_one_old_result_frees_tokens_and_costs_money(vendor):
     )
     # by hand, OpenAI: nine results at full price that were at a tenth, less one result that is not
     # read
-    if vendor == "openai":
+    if api is OPENAI_CHAT:
         new = cache.tokens(before) - 2_048 - 10 * 4_096
         assert cost.as_it_is * 10**6 == (2_048 + 40_960) * SAME.cached_read + new * SAME.input
         assert (
@@ -469,18 +433,18 @@ def test_clearing_one_old_result_frees_tokens_and_costs_money(vendor):
         )
 
 
-@pytest.mark.parametrize("vendor", ["openai", "anthropic"])
-def test_clearing_nearly_all_at_once_pays_soon(vendor):
-    cache, before = session(vendor)
-    after = [before[0], *[Block("[cleared]\n")] * 9, *before[10:]]
+@EACH_API
+def test_clearing_nearly_all_at_once_pays_soon(api):
+    cache, before = session(api)
+    after = [before[0], *[Part("[cleared]\n")] * 9, *before[10:]]
     cost = edit_cost(cache, before, after, SAME)
     assert cost.tokens_freed > 36_000
     assert cost.pays_after <= 1
 
 
 def test_an_edit_is_free_when_the_cache_is_cold_and_asking_changes_nothing():
-    cache, before = session("openai")
-    after = [before[0], Block("[cleared]\n"), *before[2:]]
+    cache, before = session(OPENAI_CHAT)
+    after = [before[0], Part("[cleared]\n"), *before[2:]]
     first = edit_cost(cache, before, after, SAME)
     assert edit_cost(cache, before, after, SAME) == first
     cache.clock.now = 301
@@ -489,8 +453,8 @@ def test_an_edit_is_free_when_the_cache_is_cold_and_asking_changes_nothing():
 
 
 def test_an_edit_that_only_adds_never_pays():
-    cache, before = session("openai")
-    cost = edit_cost(cache, before, [Block("It is Monday.\n"), *before], SAME)
+    cache, before = session(OPENAI_CHAT)
+    cost = edit_cost(cache, before, [Part("It is Monday.\n"), *before], SAME)
     assert cost.extra > 0 > cost.tokens_freed and cost.pays_after is None
 
 
