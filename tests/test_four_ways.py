@@ -19,7 +19,7 @@ from workbook import plots
 from workbook.bench import four_ways as bench
 from workbook.bench.four_ways import QUESTIONS, WAYS
 from workbook.bench.harness import APIS, results_path, see
-from workbook.bench.steps import workbook_tools
+from workbook.bench.techniques import workbook_tools
 from workbook.examples.orders.data import plain_order
 from workbook.examples.orders.store import REGIONS, OrderStore
 from workbook.paths import data_path

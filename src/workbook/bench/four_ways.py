@@ -30,9 +30,7 @@ from workbook.examples.orders.store import REGIONS, OrderStore
 
 from . import harness
 from .harness import APIS, Dialogue
-from .script import SYSTEM
-from .steps import workbook_tools
-from .techniques import naive
+from .techniques import SYSTEM, naive, workbook_tools
 
 Rows = Iterable[Mapping[str, Any]]
 

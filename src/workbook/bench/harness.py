@@ -56,8 +56,18 @@ MOST_STEPS = 100
 OUTCOMES = ("correct", "recoverable", "lost", "silently wrong")
 """What may become of a question; see `judge`."""
 
+MOST_CALLS = 3
+"""Further calls that may be made for one question, where a careful program answers it."""
+
+Made = tuple[str, dict[str, Any]]
+"""A call that a program makes: tool name and arguments."""
+
 Trim = Callable[[Sequence[Message]], list[Message]]
 """From the whole history to what is sent of it."""
+
+
+class GiveUp(Exception):
+    """A program that answers from what it was shown cannot tell."""
 
 
 # See

@@ -93,9 +93,7 @@ def order_tools(
             Field(description="detailed adds region, time, id, note and payload_ref."),
         ] = formats[0],
     ) -> str:
-        """Lists orders, newest first. Filter first; total_matches counts all that match, shown
-        those on this page.
-        """
+        """Lists orders, newest first. Filter first; total_matches counts all that match, shown those on this page."""  # noqa: E501 (a model reads it as it stands)
         if placed_after and placed_before and placed_after >= placed_before:
             raise ToolError("placed_after must be earlier than placed_before.")
         wanted = OrderFilter(
