@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..agent.anthropic import ANTHROPIC
-from ..agent.api import Part, arguments_object, tokens_of
+from ..agent.api import arguments_object, part, tokens_of
 from .endpoint import Endpoint, Sent, Style, event_json
 from .reply import Reply
 
@@ -44,14 +44,8 @@ class AnthropicEndpoint(Endpoint):
         if reply.text:
             content.append({"type": "text", "text": reply.text})
         for id, (name, arguments) in zip(ids, reply.calls, strict=False):
-            content.append(
-                {
-                    "type": "tool_use",
-                    "id": id,
-                    "name": name,
-                    "input": arguments_object(arguments) or {},
-                }
-            )
+            use = {"type": "tool_use", "id": id, "name": name}
+            content.append({**use, "input": arguments_object(arguments) or {}})
         return {"role": "assistant", "content": content}
 
     def size(self, reply: Reply, ids: Sequence[str]) -> int:
@@ -60,12 +54,10 @@ class AnthropicEndpoint(Endpoint):
         """
         blocks = self.message(reply, ids)["content"]
         said = [block for block in blocks if block["type"] != "tool_use"]
-        calls = zip(ids, reply.calls, strict=False)
-        parts = [
-            Part(f"assistant tool_use {id} {name}\n{arguments}\n")
-            for id, (name, arguments) in calls
-        ]
-        return tokens_of(self.api.parts({"role": "assistant", "content": said}) + parts)
+        parts = self.api.parts({"role": "assistant", "content": said})
+        for id, (name, arguments) in zip(ids, reply.calls, strict=False):
+            parts.append(part(f"assistant tool_use {id} {name}", arguments))
+        return tokens_of(parts)
 
     def usage(
         self, total: int, cached: int, written: int, written_1h: int, output: int, reply: Reply
@@ -73,13 +65,11 @@ class AnthropicEndpoint(Endpoint):
         """Anthropic's usage: `input_tokens` is only what was neither read from the cache nor
         written to it.
         """
+        minutes = {"ephemeral_5m_input_tokens": written - written_1h}
         return {
             "input_tokens": total - cached - written,
             "cache_creation_input_tokens": written,
-            "cache_creation": {
-                "ephemeral_5m_input_tokens": written - written_1h,
-                "ephemeral_1h_input_tokens": written_1h,
-            },
+            "cache_creation": {**minutes, "ephemeral_1h_input_tokens": written_1h},
             "cache_read_input_tokens": cached,
             "output_tokens": output,
         }
@@ -92,41 +82,31 @@ class AnthropicEndpoint(Endpoint):
         """
         for name, arguments in sent.reply.calls:
             if sent.reply.stop not in CUT and arguments_object(arguments) is None:
-                raise ValueError(
-                    f"the arguments for {name} are no JSON object, and an unstreamed input is always one"
-                )
+                why = "are no JSON object, and an unstreamed input is always one"
+                raise ValueError(f"the arguments for {name} {why}")
         content = self.message(sent.reply, sent.ids)["content"]
         return {**_head(sent), "content": content, **self._stop(sent), "usage": sent.usage}
 
     def events(self, sent: Sent, style: Style) -> Iterator[str]:
         """The server-sent events of a streamed response: output tokens are told at its end."""
         started = {**_head(sent), "content": [], "stop_reason": None, "stop_sequence": None}
-        yield _event(
-            "message_start", message={**started, "usage": {**sent.usage, "output_tokens": 1}}
-        )
+        started["usage"] = {**sent.usage, "output_tokens": 1}
+        yield _event("message_start", message=started)
         if style.extras:
             yield _event("ping") + _event("weather", sky="blue")
         arguments = iter(text for _, text in sent.reply.calls)
         for number, block in enumerate(self.message(sent.reply, sent.ids)["content"]):
-            yield from _block_events(
-                0 if style.index == "zero" else number, block, arguments, style
-            )
-        yield _event(
-            "message_delta",
-            delta=self._stop(sent),
-            usage={"output_tokens": sent.usage["output_tokens"]},
-        )
+            index = 0 if style.index == "zero" else number
+            yield from _block_events(index, block, arguments, style)
+        used = {"output_tokens": sent.usage["output_tokens"]}
+        yield _event("message_delta", delta=self._stop(sent), usage=used)
         yield _event("message_stop")
 
     def error(self, status: int, text: str, code: str | None = None) -> dict[str, Any]:
         """The body of an error response; Anthropic's errors have a type and no further code."""
-        kinds = {
-            400: "invalid_request_error",
-            404: "not_found_error",
-            429: "rate_limit_error",
-            529: "overloaded_error",
-        }
-        return {"type": "error", "error": {"type": kinds.get(status, "api_error"), "message": text}}
+        kinds = {400: "invalid_request", 404: "not_found", 429: "rate_limit", 529: "overloaded"}
+        kind = f"{kinds.get(status, 'api')}_error"
+        return {"type": "error", "error": {"type": kind, "message": text}}
 
     def too_long(self, tokens: int, window: int) -> tuple[str, None]:
         """The message with which Anthropic refuses a request larger than the model's window."""
@@ -155,9 +135,8 @@ class AnthropicEndpoint(Endpoint):
             return odd
         marks = [part.breakpoint for part in self.api.request_parts(body) if part.breakpoint]
         if len(marks) > MOST_BREAKPOINTS:
-            return (
-                f"cache_control: at most {MOST_BREAKPOINTS} blocks may carry it, got {len(marks)}"
-            )
+            most = f"at most {MOST_BREAKPOINTS} blocks"
+            return f"cache_control: {most} may carry it, got {len(marks)}"
         if sorted(marks, key=lambda mark: mark != "1h") != marks:
             return "cache_control: a ttl of 1h must not come after one of 5m"
         return None
@@ -170,31 +149,21 @@ class AnthropicEndpoint(Endpoint):
     def _stop(self, sent: Sent) -> dict[str, Any]:
         sequences = sent.body.get("stop_sequences") or [None]
         ended = sent.reply.stop == "stop_sequence"
-        return {
-            "stop_reason": self.stops[sent.reply.stop],
-            "stop_sequence": sequences[0] if ended else None,
-        }
+        sequence = sequences[0] if ended else None
+        return {"stop_reason": self.stops[sent.reply.stop], "stop_sequence": sequence}
 
 
 def _head(sent: Sent) -> dict[str, Any]:
-    return {
-        "id": f"msg_{sent.number}",
-        "type": "message",
-        "role": "assistant",
-        "model": sent.body["model"],
-    }
+    head = {"id": f"msg_{sent.number}", "type": "message", "role": "assistant"}
+    return {**head, "model": sent.body["model"]}
 
 
 def _block_events(
     index: int, block: Mapping[str, Any], arguments: Iterator[str], style: Style
 ) -> Iterator[str]:
     kind = block["type"]
-    start = {
-        **block,
-        **{"text": {"text": ""}, "thinking": {"thinking": "", "signature": ""}}.get(
-            kind, {"input": {}}
-        ),
-    }
+    empty = {"text": {"text": ""}, "thinking": {"thinking": "", "signature": ""}}
+    start = block | empty.get(kind, {"input": {}})
     yield _event("content_block_start", index=index, content_block=start)
     place = {} if style.index == "once" else {"index": index}
     if kind == "tool_use":
@@ -205,11 +174,8 @@ def _block_events(
     for delta in deltas:
         yield _event("content_block_delta", **place, delta={"type": f"{kind}_delta", **delta})
     if kind == "thinking":
-        yield _event(
-            "content_block_delta",
-            **place,
-            delta={"type": "signature_delta", "signature": block["signature"]},
-        )
+        signed = {"type": "signature_delta", "signature": block["signature"]}
+        yield _event("content_block_delta", **place, delta=signed)
     yield _event("content_block_stop", **place)
 
 

@@ -1,8 +1,7 @@
 """What an offline endpoint is: how one API answers over HTTP, and in what pieces it streams."""
 
 import json
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,8 +21,21 @@ class Sent:
     usage: Mapping[str, Any]
 
 
-class Endpoint(ABC):
-    """What a scripted model needs to know of one API's server."""
+class Endpoint:
+    """What a scripted model needs to know of one API's server. Each API's own class has besides:
+
+    - `client(base, url)`: a real client of the SDK, from options and the URL of a host;
+    - `message(reply, ids)`: the assistant message of a reply, as an unstreamed response holds it;
+    - `size(reply, ids)`: its output tokens: what its message will weigh in the next request, and
+      its thinking; `usage(total, cached, written, written_1h, output, reply)`: tokens of a call, as
+      the vendor reports them;
+    - `response(sent)`: the body of an unstreamed response; `events(sent, style)`: the server-sent
+      events of a streamed one;
+    - `error(status, text, code)`: the body of an error response; `too_long(tokens, window)`: the
+      message and the code that refuse a request larger than the model's window;
+    - `tool_names(body)`, and `choice(body)`: whether there must be a call, and which tools may be
+      called (None: any).
+    """
 
     api: Api
     path: str
@@ -31,50 +43,6 @@ class Endpoint(ABC):
     id_prefix: str
     stops: Mapping[str, str]
     """The API's own stop reason for each of `reply.STOPS`."""
-
-    @abstractmethod
-    def client(self, base: Mapping[str, Any], url: str) -> Any:
-        """A real client of the SDK, from options and the URL of a host."""
-
-    @abstractmethod
-    def message(self, reply: Reply, ids: Sequence[str]) -> dict[str, Any]:
-        """The assistant message of a reply, as an unstreamed response holds it."""
-
-    @abstractmethod
-    def size(self, reply: Reply, ids: Sequence[str]) -> int:
-        """Output tokens of a reply: what its message will weigh in the next request, and its
-        thinking."""
-
-    @abstractmethod
-    def usage(
-        self, total: int, cached: int, written: int, written_1h: int, output: int, reply: Reply
-    ) -> dict[str, Any]:
-        """Tokens of a call as the vendor reports them."""
-
-    @abstractmethod
-    def response(self, sent: Sent) -> dict[str, Any]:
-        """The body of an unstreamed response."""
-
-    @abstractmethod
-    def events(self, sent: Sent, style: "Style") -> Iterator[str]:
-        """The server-sent events of a streamed response."""
-
-    @abstractmethod
-    def error(self, status: int, text: str, code: str | None = None) -> dict[str, Any]:
-        """The body of an error response."""
-
-    @abstractmethod
-    def too_long(self, tokens: int, window: int) -> tuple[str, str | None]:
-        """The message and the code that refuse a request larger than the model's window."""
-
-    @abstractmethod
-    def tool_names(self, body: Mapping[str, Any]) -> set[str]:
-        """The names of the request's tools."""
-
-    @abstractmethod
-    def choice(self, body: Mapping[str, Any]) -> tuple[bool, set[str] | None]:
-        """What `tool_choice` asks for: whether there must be a call, and which tools may be called
-        (None: any)."""
 
     def odd_request(self, body: Mapping[str, Any]) -> str | None:
         """What else is wrong with a request: a choice of tools without tools, or of one that is not

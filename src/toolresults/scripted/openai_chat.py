@@ -47,11 +47,8 @@ class OpenAIChatEndpoint(Endpoint):
 
     def _thinking_tokens(self, reply: Reply) -> int:
         """Tokens of the reply's reasoning, which is billed as output and not shown."""
-        return (
-            tokens_of(self.api.parts({"role": "assistant", "content": reply.thinking}))
-            if reply.thinking
-            else 0
-        )
+        thought = {"role": "assistant", "content": reply.thinking}
+        return tokens_of(self.api.parts(thought)) if reply.thinking else 0
 
     def size(self, reply: Reply, ids: Sequence[str]) -> int:
         """Output tokens of a reply: what its message will weigh in the next request, and its
@@ -76,12 +73,8 @@ class OpenAIChatEndpoint(Endpoint):
     def response(self, sent: Sent) -> dict[str, Any]:
         """The body of an unstreamed response."""
         said = self.message(sent.reply, sent.ids)
-        choice = {
-            "index": 0,
-            "message": said,
-            "finish_reason": self._finish_reason(sent),
-            "logprobs": None,
-        }
+        choice = {"index": 0, "message": said, "finish_reason": self._finish_reason(sent)}
+        choice["logprobs"] = None
         return {**_head(sent, "chat.completion"), "choices": [choice], "usage": sent.usage}
 
     def events(self, sent: Sent, style: Style) -> Iterator[str]:
@@ -91,9 +84,8 @@ class OpenAIChatEndpoint(Endpoint):
         said, head = self.message(sent.reply, sent.ids), _head(sent, "chat.completion.chunk")
 
         def chunk(delta: Mapping[str, Any], finish: str | None = None) -> str:
-            return _event(
-                {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
-            )
+            choice = {"index": 0, "delta": delta, "finish_reason": finish}
+            return _event({**head, "choices": [choice]})
 
         if style.extras:  # Azure begins so, with the result of its content filter
             yield _event({**head, "choices": [], "prompt_filter_results": []})
@@ -113,19 +105,18 @@ class OpenAIChatEndpoint(Endpoint):
 
     def error(self, status: int, text: str, code: str | None = None) -> dict[str, Any]:
         """The body of an error response."""
-        kind = {429: "rate_limit_error", 500: "server_error"}.get(
-            status, "invalid_request_error" if status < 500 else None
-        )
-        return {
-            "error": {"message": text, "type": kind or "server_error", "param": None, "code": code}
-        }
+        kind = "rate_limit_error" if status == 429 else "invalid_request_error"
+        kind = kind if status < 500 else "server_error"
+        return {"error": {"message": text, "type": kind, "param": None, "code": code}}
 
     def too_long(self, tokens: int, window: int) -> tuple[str, str]:
         """The message and the code with which OpenAI refuses a request larger than the model's
         window.
         """
-        text = f"This model's maximum context length is {window} tokens, and your messages and tools take {tokens} tokens."
-        return text, "context_length_exceeded"
+        text = (
+            f"This model's maximum context length is {window} tokens, and your messages and tools "
+        )
+        return f"{text}take {tokens} tokens.", "context_length_exceeded"
 
     def tool_names(self, body: Mapping[str, Any]) -> set[str]:
         return {tool["function"]["name"] for tool in body.get("tools") or ()}
@@ -144,31 +135,22 @@ class OpenAIChatEndpoint(Endpoint):
                 return True, {chosen["function"]["name"]}
             case "allowed_tools":
                 allowed = chosen["allowed_tools"]
-                return allowed["mode"] == "required", {
-                    tool["function"]["name"] for tool in allowed["tools"]
-                }
+                names = {tool["function"]["name"] for tool in allowed["tools"]}
+                return allowed["mode"] == "required", names
         return False, None
 
 
 def _head(sent: Sent, kind: str) -> dict[str, Any]:
-    return {
-        "id": f"chatcmpl-{sent.number}",
-        "object": kind,
-        "created": 0,
-        "model": sent.body["model"],
-    }
+    head = {"id": f"chatcmpl-{sent.number}", "object": kind, "created": 0}
+    return {**head, "model": sent.body["model"]}
 
 
 def _call_deltas(
     index: int, id: str, function: Mapping[str, str], style: Style
 ) -> Iterator[dict[str, Any]]:
     place = {"index": 0 if style.index == "zero" else index}
-    first = {
-        **place,
-        "id": id,
-        "type": "function",
-        "function": {"name": function["name"], "arguments": ""},
-    }
+    begun = {"name": function["name"], "arguments": ""}
+    first = {**place, "id": id, "type": "function", "function": begun}
     later = {} if style.index == "once" else dict(place)
     name = {}
     if style.later_id == "same":
