@@ -23,7 +23,7 @@ from workbook.examples.crm.schema import NOW, TABLES
 from workbook.examples.crm.shapes import Team
 from workbook.examples.crm.store import CrmStore
 
-from .search_recall import found, registry_of
+from .search_recall import ranked, registry_of
 
 CALLER = Caller("mai.tran", "acme", frozenset(SCOPES) - {"hr:salary", "hr:approve"})
 """Who asks in the notebook: an employee who may read and write, and see no salary."""
@@ -107,7 +107,7 @@ class Company:
 
         def find_tools(query: str) -> str:
             """Finds tools by what they do, and makes them callable. Returns their definitions."""
-            tools = [self._by_path[path] for path in found(self.registry(), query)[:FOUND]]
+            tools = [self._by_path[path] for path in ranked(self.registry(), query)[:FOUND]]
             return "\n".join(to_json(api.definition(tool)) for tool in tools)
 
         return Tool(find_tools)

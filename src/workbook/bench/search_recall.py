@@ -47,7 +47,7 @@ def registry_of(
     return registry
 
 
-def found(registry: Registry, query: str) -> list[str]:
+def ranked(registry: Registry, query: str) -> list[str]:
     """The paths that a search in brief shows, the best first; what its budget cuts is not found."""
     lines = json.loads(registry.search(query))["items"]
     return [line.partition(":")[0].partition("(")[0] for line in lines]
@@ -62,7 +62,7 @@ def recall(registry: Registry, asked: Sequence[Query] | None = None) -> pd.DataF
     """
     rows = []
     for text, expected in queries() if asked is None else asked:
-        paths = found(registry, text)
+        paths = ranked(registry, text)
         missed = [path for path in expected if path not in paths[:5]]
         row = {"query": text, "expected": list(expected), "found": paths[:5], "missed": missed}
         for rank in RANKS:
