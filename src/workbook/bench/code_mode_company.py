@@ -37,6 +37,11 @@ Note = tuple[str, str, str]
 _rows = lru_cache(maxsize=1)(generate)
 
 
+def tool_name(path: str) -> str:
+    """A path as a tool's name, which neither API lets have a dot."""
+    return path.replace(".", "_")
+
+
 class Company:
     """The company's first `n` functions for `CALLER`, over a store of its own, by path, and as
     `tools` by name.
@@ -45,16 +50,14 @@ class Company:
     """
 
     def __init__(self, n: int):
-        self.store, self.caller = CrmStore(_rows()), CALLER
+        self.store = CrmStore(_rows())
         self.functions = company_functions(
             n, self.store, CALLER, keys=("code mode",), clock=lambda: NOW
         )
-        self._by_path = {}
+        self.tools = {}
         for path, function in self.functions.items():
-            # neither API lets a tool's name have a dot
-            self._by_path[path] = tool = Tool(function, name=path.replace(".", "_"))
+            tool = self.tools[tool_name(path)] = Tool(function, name=tool_name(path))
             tool.schema = cache(tool.schema)  # 500 of them, for hundreds of plays
-        self.tools = {tool.name: tool for tool in self._by_path.values()}
         self._registries: dict[str, Registry] = {}
         self._old = len(self.rows("notes"))
 
@@ -74,7 +77,7 @@ class Company:
 
     def rows(self, table: str) -> list[dict[str, object]]:
         """What a table holds of the caller's own company."""
-        return self.store.dump(table, self.caller.tenant)
+        return self.store.dump(table, CALLER.tenant)
 
     def written(self) -> list[Note]:
         """The notes that were written since the beginning."""
@@ -84,7 +87,7 @@ class Company:
     def forget(self) -> None:
         """Takes back every note that was written since the beginning."""
         for note in self.rows("notes")[self._old :]:
-            self.store.delete(self.caller.tenant, "notes", {"note_id = ?": note["note_id"]})
+            self.store.delete(CALLER.tenant, "notes", {"note_id = ?": note["note_id"]})
 
     def state(self) -> str:
         """A digest of all that the tables hold, but for the ids of notes, which are never given
@@ -107,8 +110,8 @@ class Company:
 
         def find_tools(query: str) -> str:
             """Finds tools by what they do, and makes them callable. Returns their definitions."""
-            tools = [self._by_path[path] for path in ranked(self.registry(), query)[:FOUND]]
-            return "\n".join(to_json(api.definition(tool)) for tool in tools)
+            paths = ranked(self.registry(), query)[:FOUND]
+            return "\n".join(to_json(api.definition(self.tools[tool_name(p)])) for p in paths)
 
         return Tool(find_tools)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from workbook.examples.crm.schema import TODAY
 
-from .code_mode_company import Company, Note
+from .code_mode_company import CALLER, Company, Note, tool_name
 from .harness import Dialogue, Made
 
 
@@ -37,7 +37,7 @@ class Question:
     def found(self) -> Dialogue:
         """With tools whose definitions are found first."""
         results = yield [("find_tools", {"query": text}) for text in self.searches]
-        must_show(results, (path.replace(".", "_") for path in self.needs))
+        must_show(results, map(tool_name, self.needs))
         return (yield from self.plain())
 
     def ready_made(self) -> Dialogue:
@@ -52,9 +52,8 @@ class Question:
         after the other, its own unless some are given. The value of the last is the answer.
         """
         for detail in looks:
-            results = yield [
-                ("search", {"query": text, "detail": detail}) for text in self.searches
-            ]
+            asked = [{"query": text, "detail": detail} for text in self.searches]
+            results = yield [("search", arguments) for arguments in asked]
             must_show(results, (path.partition(".")[2] for path in self.needs))
         for code in codes or [self.code[language]]:
             [ran] = yield [("execute", {"code": code})]
@@ -91,8 +90,7 @@ def contact_answer(customer: Mapping[str, Any]) -> str:
 
 def _week(at_once: bool = True) -> Dialogue:
     tasks = yield from _overdue()
-    notes = _notes(tasks)
-    turns = [notes] if at_once else [[note] for note in notes]
+    turns = [_notes(tasks)] if at_once else [[note] for note in _notes(tasks)]
     while turns:
         yield turns.pop(0)
     return week_answer(_owners(tasks))
@@ -219,7 +217,7 @@ def verdict(company: Company, question: Question, answer: str, notes: Sequence[N
     function is.
     """
     late = overdue_tasks(company) if question is WEEK else []
-    wanted = Counter((task["task_id"], company.caller.user, note_for(task)) for task in late)
+    wanted = Counter((task["task_id"], CALLER.user, note_for(task)) for task in late)
     got = Counter(notes)
     if missing := wanted - got:
         return f"{missing.total()} notes are missing"
@@ -255,13 +253,10 @@ def overdue_tasks(company: Company) -> list[dict[str, Any]]:
 
 
 def _changed(language: str, *changes: tuple[str, str]) -> str:
-    """The week's code with some texts replaced. Raises `ValueError` for a text that is not in
-    it.
-    """
+    """The week's code with some texts, all of which must be in it, replaced."""
     code = WEEK_CODE[language]
     for old, new in changes:
-        if old not in code:
-            raise ValueError(f"{old!r} is not in the code")
+        assert old in code, old
         code = code.replace(old, new)
     return code
 

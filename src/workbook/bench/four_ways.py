@@ -13,8 +13,9 @@ not.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -174,15 +175,12 @@ def _counts(question: Question) -> Dialogue:
     """Two listings of one row a region: how many match is all that is read."""
     if question.answer is not _rate:
         return None
-    filters = [
-        {"region": region, **status}
-        for region in REGIONS
-        for status in ({}, {"status": "refunded"})
-    ]
+    refunded = {"status": "refunded"}
+    filters = [{"region": region, **more} for region in REGIONS for more in ({}, refunded)]
     pages = yield [("search_orders", {**filter, "limit": 1}) for filter in filters]
     totals = [page["total_matches"] for page in pages]
-    rates = [refunded / n for n, refunded in zip(totals[::2], totals[1::2], strict=True)]
-    return _highest(dict(zip(REGIONS, rates, strict=True)))
+    pairs = zip(REGIONS, totals[::2], totals[1::2], strict=True)
+    return _highest({region: some / n for region, n, some in pairs})
 
 
 def _aggregate(question: Question) -> Dialogue:
@@ -211,23 +209,16 @@ def _rate_tool(store: OrderStore) -> dict[str, Tool]:
     return {"refund_rates": Tool(order_functions(store)["orders.refund_rates"])}
 
 
-class Way(NamedTuple):
-    """The tools that the model has, and what it does."""
-
-    tools: Callable[[OrderStore], dict[str, Tool]]
-    dialogue: Callable[[Question], Dialogue]
-
-
 WAYS = {
-    "naive": Way(naive, _everything),
-    "all pages": Way(workbook_tools, _all_pages),
-    "first page": Way(workbook_tools, _first_page),
-    "counts": Way(workbook_tools, _counts),
-    "aggregate tool": Way(_rate_tool, _aggregate),
-    "code": Way(code_tools, _code),
-    "code, mended": Way(code_tools, lambda question: _code(question, mistakes=1)),
+    "naive": (naive, _everything),
+    "all pages": (workbook_tools, _all_pages),
+    "first page": (workbook_tools, _first_page),
+    "counts": (workbook_tools, _counts),
+    "aggregate tool": (_rate_tool, _aggregate),
+    "code": (code_tools, _code),
+    "code, mended": (code_tools, partial(_code, mistakes=1)),
 }
-"""The ways, from the most that the model reads on."""
+"""The tools that the model has, and what it does; from the most that it reads on."""
 
 
 def play(
@@ -236,15 +227,14 @@ def play(
     """A session that answers a question (a key of `QUESTIONS`) in a way (a key of `WAYS`), and the
     answer, None where the model cannot tell. `window` is `harness.play`'s.
     """
-    asked, tools = QUESTIONS[question], WAYS[way].tools(store)
+    asked, (tools, dialogue) = QUESTIONS[question], WAYS[way]
     options = {"say": _say, "system": SYSTEM, "window": window}
-    return harness.ask(api, asked.text, WAYS[way].dialogue(asked), tools, **options)
+    return harness.ask(api, asked.text, dialogue(asked), tools(store), **options)
 
 
 def _say(answer: Any) -> str:
-    if answer is None:
-        return "I cannot tell with these tools."
-    return f"The answer is {to_json(answer)}."
+    unable = "I cannot tell with these tools."
+    return unable if answer is None else f"The answer is {to_json(answer)}."
 
 
 def row(
