@@ -30,6 +30,7 @@ from workbook.examples.crm.store import (
     OPEN_STAGES,
     PREFIXES,
     REPORT_KINDS,
+    SEED,
     SEGMENTS,
     TABLES,
 )  # fmt: skip
@@ -39,9 +40,6 @@ WORDS = json.loads(Path(__file__).with_name("company_words.json").read_text(enco
 
 _LANGUAGES = {"Vietnamese": 30, "English": 30, "German": 15, "Spanish": 15, "Japanese": 10}
 """Shares of the languages that people and customers come from, in percent."""
-
-SEED = 20260701
-"""The seed of the company in the notebooks."""
 
 
 @dataclass(frozen=True)

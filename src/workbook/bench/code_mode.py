@@ -22,7 +22,7 @@ import pandas as pd
 from toolresults.agent.api import Api
 from toolresults.agent.bill import Ledger
 from toolresults.tools import Tool
-from workbook.examples.crm.generate import SEED
+from workbook.examples.crm.store import SEED
 
 from . import harness
 from .code_mode_company import Company

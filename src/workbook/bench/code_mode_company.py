@@ -17,11 +17,9 @@ from toolresults.codemode.registry import Registry
 from toolresults.tokens import to_json
 from toolresults.tools import Tool
 from workbook.examples.crm.access import SCOPES, Caller
-from workbook.examples.crm.catalogue import company_functions
-from workbook.examples.crm.generate import generate
-from workbook.examples.crm.schema import NOW, TABLES
+from workbook.examples.crm.definitions import company_functions
 from workbook.examples.crm.shapes import Team
-from workbook.examples.crm.store import CrmStore
+from workbook.examples.crm.store import NOW, TABLES, CrmStore, company_rows
 
 from .search_recall import ranked, registry_of
 
@@ -34,7 +32,7 @@ FOUND = 5
 Note = tuple[str, str, str]
 """What a note is about, its author and its text."""
 
-_rows = lru_cache(maxsize=1)(generate)
+_rows = lru_cache(maxsize=1)(company_rows)
 
 
 def tool_name(path: str) -> str:

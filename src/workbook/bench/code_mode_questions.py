@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from workbook.examples.crm.schema import TODAY
+from workbook.examples.crm.store import TODAY
 
 from .code_mode_company import CALLER, Company, Note, tool_name
 from .harness import Dialogue, Made

@@ -22,6 +22,9 @@ NOW = 1_782_907_200
 
 TODAY = datetime.fromtimestamp(NOW, UTC).date()
 
+SEED = 20260701
+"""The seed of the committed rows, which `data/make/company.py` draws."""
+
 TEAMS = (
     "management",
     "sales",
