@@ -9,14 +9,14 @@ from toolresults.agent.transcript import INTERRUPTED, Transcript
 from toolresults.agent.wire import Call
 from toolresults.tools import Tool, ToolError
 
-WAIT = 20
+WAIT = 10
 """Seconds for what comes at once in a program that is right."""
 
 
 def test_two_at_once_are_two_and_never_three():
     third, second = threading.Barrier(3), threading.Barrier(2)
 
-    def work() -> str:
+    def work(number: int) -> str:
         try:
             third.wait(0.2)
             return "three at once"
@@ -24,7 +24,7 @@ def test_two_at_once_are_two_and_never_three():
             second.wait(WAIT)
             return "two at once"
 
-    calls = [Call(f"c{n}", "work", {}) for n in range(4)]
+    calls = [Call(f"c{n}", "work", {"number": n}) for n in range(4)]
     answers = execute(calls, {"work": Tool(work)}, at_once=2)
     assert [answer.text for answer in answers] == ["two at once"] * 4
 
