@@ -7,7 +7,7 @@ import shutil
 import tempfile
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 # its assertions show what they compared, as those of a test file do
 pytest.register_assert_rewrite("attack_runs")
@@ -16,6 +16,10 @@ pytest.register_assert_rewrite("attack_runs")
 # HYPOTHESIS_PROFILE=explore looks further.
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=1_000, deadline=None)
+# for tests/faults.py: that a test fails is all it wants to know, and not the smallest example
+settings.register_profile(
+    "faults", derandomize=True, deadline=None, phases=[Phase.explicit, Phase.generate]
+)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 

@@ -182,7 +182,8 @@ def test_a_result_over_the_budget_is_refused_with_its_size():
         return ["word"] * 500
 
     assert error_of(Tool(dump, budget=300), {}) == (
-        "This result of 1001 tokens is over the budget of 300, so nothing is shown. Ask for less. Parameters: limit."
+        "This result of 1001 tokens is over the budget of 300, so nothing is shown. "
+        "Ask for less. Parameters: limit."
     )
     assert not Tool(dump, budget=1001).call({}).is_error
     assert Tool(dump, budget=1000).call({}).is_error

@@ -33,7 +33,7 @@ from workbook.examples.crm.store import (
     SEED,
     SEGMENTS,
     TABLES,
-)  # fmt: skip
+)
 
 TODAY = datetime.fromtimestamp(NOW, UTC).date()
 WORDS = json.loads(Path(__file__).with_name("company_words.json").read_text(encoding="utf-8"))

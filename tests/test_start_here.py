@@ -1,36 +1,18 @@
-"""Notebook 00: its inline tool says the same as the package, its setup check finds faults, the
-figure is current.
+"""The first notebook's setup check finds what is missing, and its figure, which is the README's
+too, shows the current numbers.
 """
 
-import json
 from importlib import metadata
 from pathlib import Path
 
-import nbformat
 import pandas as pd
 import pytest
 
-from toolresults.tokens import to_json
 from workbook import plots
+from workbook.bench import steps
 from workbook.checks import n00
-from workbook.examples.orders.data import classic_orders
 
 ROOT = Path(__file__).resolve().parents[1]
-
-
-def inline() -> dict:
-    """What the notebook's inline cells define."""
-    nb = nbformat.read(ROOT / "notebooks" / "00_start_here.ipynb", as_version=4)
-    names = {"json": json}
-    for cell in nb.cells:
-        if "inline" in cell.metadata.get("tags", []):
-            exec(cell.source, names)
-    return names
-
-
-def test_the_inline_tool_sends_the_same_values_as_the_package():
-    orders = classic_orders(20)
-    assert json.loads(inline()["list_orders"](orders)) == json.loads(to_json(orders)) == orders
 
 
 def test_setup_is_ready_here(capsys):
@@ -69,9 +51,8 @@ def headline() -> pd.DataFrame:
 def test_the_headline_figure_shows_every_step_and_the_cap(headline):
     axes = plots.headline_figure(headline).axes[0]
     assert [bar.get_height() for bar in axes.patches] == list(headline["exact"])
-    assert [bar.get_facecolor() for bar in axes.patches][2] != [
-        bar.get_facecolor() for bar in axes.patches
-    ][3]
+    colours = [bar.get_facecolor() for bar in axes.patches]
+    assert colours[2] != colours[3]
     assert axes.get_yscale() == "log"
     assert [line.get_ydata()[0] for line in axes.lines] == [25_000]
 
