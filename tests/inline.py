@@ -10,7 +10,7 @@ from pathlib import Path
 
 from nbformat import NotebookNode
 
-from workbook.runner import read
+from workbook.run import read
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 

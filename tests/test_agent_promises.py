@@ -4,9 +4,9 @@ it.
 
 import threading
 
-from toolresults.agent.execute import FailureMemory, execute
+from toolresults.agent.api import Call
+from toolresults.agent.loop import FailureMemory, execute
 from toolresults.agent.transcript import INTERRUPTED, Transcript
-from toolresults.agent.wire import Call
 from toolresults.tools import Tool, ToolError
 
 WAIT = 10

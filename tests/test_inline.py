@@ -18,27 +18,24 @@ from hypothesis import strategies as st
 from histories import histories
 from inline import cell_with, inline, title
 from stores import refilled
-from toolresults.agent import anthropic_loop, openai_loop
-from toolresults.agent.fragments import STYLES
+from toolresults.agent.anthropic import ANTHROPIC
 from toolresults.agent.history import clear_tool_results
-from toolresults.agent.scripted import Reply, ScriptedModel
-from toolresults.agent.streaming import assemble
-from toolresults.agent.wire import fault
-from toolresults.audit.measure import fields_of, weigh
+from toolresults.agent.openai_chat import OPENAI_CHAT
+from toolresults.audit.weigh import fields_of, weigh
+from toolresults.codemode.execute import open_sandbox
 from toolresults.codemode.functions import HostFunction
-from toolresults.codemode.sandbox import open_sandbox
 from toolresults.results.budget import clamp, largest_fit
 from toolresults.results.cursor import RESTART, CursorError, Cursors
 from toolresults.results.payload import window
 from toolresults.results.redact import redact
 from toolresults.results.shape import clean, cut, describe_binary, shape
+from toolresults.scripted import STYLES, Reply, ScriptedModel
 from toolresults.tokens import count_tokens, estimate_tokens, repair, to_json
 from workbook.bench.code_mode_company import Company
 from workbook.bench.code_mode_questions import WEEK_CODE
-from workbook.bench.four_ways import load
-from workbook.bench.steps import headline
+from workbook.bench.four_ways import RATE_CODE, load
+from workbook.bench.headline import headline
 from workbook.bench.ten_turns import against
-from workbook.bench.ways import RATE_CODE
 from workbook.examples.assistant import CITIES, POSTS, assistant_tools
 from workbook.examples.orders.data import classic_orders, plain_order
 from workbook.examples.orders.functions import order_functions
@@ -419,19 +416,19 @@ LONG = st.integers(100, 300).map(lambda n: "row " * n)
 @settings(max_examples=40)
 @given(
     st.lists(LONG, min_size=1, max_size=12).map(one_call_a_turn),
-    histories("openai"),
-    histories("anthropic"),
+    histories(OPENAI_CHAT),
+    histories(ANTHROPIC),
     st.integers(1, 5),
 )
 def test_the_six_lines_clear_what_the_package_clears_without_limits_and_on_openai_only(
     long, openai, anthropic, n
 ):
     keep_newest = inline("08")["keep_newest"]
-    package = clear_tool_results(long, api="openai", keep=n, trigger=0, clear_at_least=0)
+    package = clear_tool_results(long, api=OPENAI_CHAT, keep=n, trigger=0, clear_at_least=0)
     assert changed(long, keep_newest(long, n)) == changed(long, package)
     assert len(changed(long, package)) == max(len(long) // 2 - n, 0)
     before = [dict(message) for message in openai]
-    assert fault("openai", keep_newest(openai, n)) is None
+    assert OPENAI_CHAT.fault(keep_newest(openai, n)) is None
     assert openai == before
     assert keep_newest(anthropic, n) == anthropic
     assert keep_newest(one_call_a_turn(["row"]), 0) == one_call_a_turn(["row"]), "nothing to keep"
@@ -449,9 +446,9 @@ def test_the_fix_for_anthropic_parts_a_call_from_its_result_and_the_package_does
         *exchange("toolu_1"),
         *exchange("toolu_2", "toolu_3"),
     ]
-    assert "toolu_1" in fault("anthropic", inline("08")["keep_newest_users"](messages, 1))
-    package = clear_tool_results(messages, api="anthropic", keep=1, trigger=0, clear_at_least=0)
-    assert fault("anthropic", package) is None
+    assert "toolu_1" in ANTHROPIC.fault(inline("08")["keep_newest_users"](messages, 1))
+    package = clear_tool_results(messages, api=ANTHROPIC, keep=1, trigger=0, clear_at_least=0)
+    assert ANTHROPIC.fault(package) is None
     assert changed(messages, package) == [2], "the newest turn's results are unread, and stay"
 
 
@@ -489,8 +486,8 @@ def test_the_loop_from_scratch_writes_the_history_of_the_packages_loop(rounds, a
     # the same failing call is not run a third time by the package, and is by the loop from scratch
     assume(max(Counter(to_json(c) for calls in rounds for c in calls).values(), default=0) < 3)
     replies = [*(Reply(calls=calls) for calls in rounds), Reply(answer)]
-    by_hand = inline("09")["ask"](script(*replies).openai(), QUESTION, TOOLS)
-    outcome = openai_loop.run(script(*replies).openai(), QUESTION, TOOLS, model="scripted")
+    by_hand = inline("09")["ask"](script(*replies).client(OPENAI_CHAT), QUESTION, TOOLS)
+    outcome = run(OPENAI_CHAT, script(*replies).client(OPENAI_CHAT), QUESTION, TOOLS, model="scripted")
     assert without_nulls(by_hand) == without_nulls(outcome.messages)
     assert len(QUESTION) == 1
 
@@ -498,13 +495,13 @@ def test_the_loop_from_scratch_writes_the_history_of_the_packages_loop(rounds, a
 def test_what_the_notebook_says_of_the_loop_from_scratch_is_so():
     ask, no_tool = inline("09")["ask"], [Reply(calls=[("send_mail", {})]), Reply("Done.")]
     with pytest.raises(KeyError):
-        ask(script(*no_tool).openai(), QUESTION, TOOLS)
-    outcome = openai_loop.run(script(*no_tool).openai(), QUESTION, TOOLS, model="scripted")
+        ask(script(*no_tool).client(OPENAI_CHAT), QUESTION, TOOLS)
+    outcome = run(OPENAI_CHAT, script(*no_tool).client(OPENAI_CHAT), QUESTION, TOOLS, model="scripted")
     assert outcome.text == "Done."
     cut_off = Reply(calls=[("weather", {"city": "Hanoi"})], arguments_cut=5)
-    assert ask(script(cut_off).openai(), QUESTION, TOOLS)[-1]["role"] == "assistant"
+    assert ask(script(cut_off).client(OPENAI_CHAT), QUESTION, TOOLS)[-1]["role"] == "assistant"
     restless = ScriptedModel(lambda messages: Reply(calls=[("weather", {"city": "Hanoi"})]))
-    assert ask(restless.openai(), QUESTION, TOOLS)[-1]["role"] == "tool"
+    assert ask(restless.client(OPENAI_CHAT), QUESTION, TOOLS)[-1]["role"] == "tool"
     assert len(restless.requests) == 10
 
 
@@ -515,9 +512,9 @@ def test_what_the_notebook_says_of_the_loop_from_scratch_is_so():
 )
 def test_pieces_by_index_make_the_calls_of_the_package_where_servers_are_tidy(calls, style):
     model = ScriptedModel(lambda messages: Reply(calls=calls), fragments=style)
-    create = model.openai().chat.completions.create
+    create = model.client(OPENAI_CHAT).chat.completions.create
     chunks = list(create(model="scripted", messages=QUESTION, stream=True))
-    made = [call["function"] for call in assemble("openai", chunks).message["tool_calls"]]
+    made = [call["function"] for call in OPENAI_CHAT.assemble(chunks).message["tool_calls"]]
     by_index = inline("09")["by_index"](chunks)  # the halves of an emoji are joined here
     assert [(name, repair(text)) for name, text in by_index] == [
         (call["name"], call["arguments"]) for call in made

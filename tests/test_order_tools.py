@@ -10,13 +10,13 @@ from decimal import Decimal
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from workbook.examples.orders.gateway import SECRET
 
 from stores import refilled
 from toolresults.results.budget import CUT, BudgetError
 from toolresults.results.cursor import RESTART
 from toolresults.results.redact import redact
 from toolresults.tokens import count_tokens, to_json
-from workbook.examples.orders.gateway import SECRET
 from workbook.examples.orders.store import REGIONS, STATUSES, OrderFilter, OrderStore
 from workbook.examples.orders.tools import LEAST_BUDGET, MAX_LIMIT, order_tools
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from toolresults.results.redact import REDACTED, redact
 
-
 KEYS = (
     "password",
     "api_key",

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from workbook import plots
-from workbook.bench import steps
 from workbook.checks import n00
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -9,6 +9,7 @@ from decimal import Decimal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from workbook.bench.steps import workbook_tools
 
 from inline import tagged
 from stores import refilled
@@ -16,9 +17,7 @@ from toolresults.results.cursor import RESTART
 from toolresults.results.payload import CEILING
 from toolresults.results.redact import redact
 from toolresults.tokens import count_tokens, to_json
-from workbook.bench.steps import workbook_tools
 from workbook.examples.orders.data import plain_order
-from workbook.examples.orders.gateway import SECRET
 from workbook.examples.orders.store import STATUSES, OrderStore
 
 (SOURCE,) = tagged("06", "take-away")
