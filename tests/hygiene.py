@@ -8,6 +8,7 @@ from statistics import median
 
 MARKER = "# NBVAL_CHECK_OUTPUT"
 TAKE_AWAY = "take-away"  # the tag of the one long cell that a reader is meant to copy whole
+WIDTH = 88  # characters: longer lines run out of a cell at ordinary window widths
 MAGICS = {"%matplotlib inline"}
 HEADINGS = (
     "what you'll learn",
@@ -156,7 +157,7 @@ def sizes(nb: dict) -> list[str]:
         f"cell {number}: {lengths[number]} lines, more than 25" for number in sorted(long - takes)
     ]
     problems += [
-        f"cell {number}: more than 90 lines" for number in sorted(takes) if lengths[number] > 90
+        f"cell {number}: more than 125 lines" for number in sorted(takes) if lengths[number] > 125
     ]
     if len(takes) > 1:
         problems.append("more than one take-away cell")
@@ -165,6 +166,20 @@ def sizes(nb: dict) -> list[str]:
     if lengths and median(lengths.values()) >= 8:
         problems.append(f"the median code cell has {median(lengths.values())} lines, not under 8")
     return problems
+
+
+def widths(nb: dict) -> list[str]:
+    """Lines of code, in cells and in the fenced blocks of prose, solutions among them."""
+    blocks = [(f"code cell {n}", text(c["source"])) for n, c in enumerate(code_cells(nb), start=1)]
+    for source in prose(nb):
+        for block in re.findall(r"^```\w*\n(.*?)^```", source, flags=re.MULTILINE | re.DOTALL):
+            blocks.append(("a fenced block", block))
+    return [
+        f"{where}: {len(line)} characters, more than {WIDTH}: {line.strip()[:60]!r}"
+        for where, block in blocks
+        for line in block.split("\n")
+        if len(line) > WIDTH
+    ]
 
 
 def headings(nb: dict) -> list[str]:
@@ -216,4 +231,4 @@ def all_numbers(cell: dict) -> list[str]:
     return re.findall(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?", output_text(cell))
 
 
-RULES = (kernel, counts, outputs, markers, code, machine_paths, sizes, headings, figures)
+RULES = (kernel, counts, outputs, markers, code, machine_paths, sizes, widths, headings, figures)

@@ -20,6 +20,7 @@ from inline import cell_with, inline, title
 from stores import refilled
 from toolresults.agent.anthropic import ANTHROPIC
 from toolresults.agent.history import clear_tool_results
+from toolresults.agent.loop import run
 from toolresults.agent.openai_chat import OPENAI_CHAT
 from toolresults.audit.weigh import fields_of, weigh
 from toolresults.codemode.execute import open_sandbox
@@ -40,8 +41,6 @@ from workbook.examples.assistant import CITIES, POSTS, assistant_tools
 from workbook.examples.orders.data import classic_orders, plain_order
 from workbook.examples.orders.functions import order_functions
 from workbook.examples.orders.store import REGIONS, STATUSES, OrderFilter, OrderStore
-
-BOTH = pytest.mark.parametrize("loop", [openai_loop, anthropic_loop], ids=["openai", "anthropic"])
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]))
 PLAIN = st.text(st.characters(exclude_categories=["C"]), max_size=60)
@@ -487,7 +486,9 @@ def test_the_loop_from_scratch_writes_the_history_of_the_packages_loop(rounds, a
     assume(max(Counter(to_json(c) for calls in rounds for c in calls).values(), default=0) < 3)
     replies = [*(Reply(calls=calls) for calls in rounds), Reply(answer)]
     by_hand = inline("09")["ask"](script(*replies).client(OPENAI_CHAT), QUESTION, TOOLS)
-    outcome = run(OPENAI_CHAT, script(*replies).client(OPENAI_CHAT), QUESTION, TOOLS, model="scripted")
+    outcome = run(
+        OPENAI_CHAT, script(*replies).client(OPENAI_CHAT), QUESTION, TOOLS, model="scripted"
+    )
     assert without_nulls(by_hand) == without_nulls(outcome.messages)
     assert len(QUESTION) == 1
 
@@ -496,7 +497,9 @@ def test_what_the_notebook_says_of_the_loop_from_scratch_is_so():
     ask, no_tool = inline("09")["ask"], [Reply(calls=[("send_mail", {})]), Reply("Done.")]
     with pytest.raises(KeyError):
         ask(script(*no_tool).client(OPENAI_CHAT), QUESTION, TOOLS)
-    outcome = run(OPENAI_CHAT, script(*no_tool).client(OPENAI_CHAT), QUESTION, TOOLS, model="scripted")
+    outcome = run(
+        OPENAI_CHAT, script(*no_tool).client(OPENAI_CHAT), QUESTION, TOOLS, model="scripted"
+    )
     assert outcome.text == "Done."
     cut_off = Reply(calls=[("weather", {"city": "Hanoi"})], arguments_cut=5)
     assert ask(script(cut_off).client(OPENAI_CHAT), QUESTION, TOOLS)[-1]["role"] == "assistant"

@@ -51,34 +51,15 @@ def stream(text: str, name: str = "stdout") -> dict:
 
 def good() -> dict:
     """The smallest notebook that keeps every rule."""
-    prose = """# A title
-
-One call costs 1,012,478 tokens, 34% more.
-
-## What you’ll learn
-
-## What you need
-
-Python 3.11, a budget of `25,000`. Anthropic's cap is 25,000 ([source](https://example.org/cap)).
-
-**Time**: 10 minutes of reading, 5 minutes of exercises.
-
-```python
-x = 9.75
-# not a title
-```
-
-## A claim
-
-## Check yourself
-
-## Summary
-
-## In practice
-
-## Your turn
-
-## Next notebook"""
+    prose = (
+        "# A title\n\nOne call costs 1,012,478 tokens, 34% more.\n\n"
+        "## What you’ll learn\n\n## What you need\n\n"
+        "Python 3.11, a budget of `25,000`. Anthropic's cap is 25,000 ([source](https://example.org/cap)).\n\n"
+        "**Time**: 10 minutes of reading, 5 minutes of exercises.\n\n"
+        "```python\nx = 9.75\n# not a title\n```\n\n"
+        "## A claim\n\n## Check yourself\n\n## Summary\n\n## In practice\n\n"
+        "## Your turn\n\n## Next notebook"
+    )
     cells = [code("x = 1", count=n) for n in range(2, 16)]
     counted = code("# NBVAL_CHECK_OUTPUT\nprint(x)", stream("1,012,478 tokens\n34 per cent\n"))
     metadata = {"kernelspec": {"name": "python3"}, "language_info": {"name": "python"}}
@@ -184,6 +165,17 @@ BROKEN = {
     "long cells": (
         hygiene.sizes,
         lambda nb: [c.update(source="\n".join("x" * 8)) for c in nb["cells"][1:]],
+    ),
+    "long line": (hygiene.widths, lambda nb: set_source(nb, f"x = {'x' * 85!r}")),
+    "long line in a solution": (
+        hygiene.widths,
+        lambda nb: replace_prose(nb, "x = 9.75", f"x = {'x' * 85!r}"),
+    ),
+    "long take-away cell": (
+        hygiene.sizes,
+        lambda nb: nb["cells"][1].update(
+            source="\n".join("x" * 126), metadata={"tags": [hygiene.TAKE_AWAY]}
+        ),
     ),
     "two take-away cells": (
         hygiene.sizes,

@@ -20,6 +20,9 @@ from toolresults.tokens import count_tokens, to_json
 from workbook.examples.orders.data import plain_order
 from workbook.examples.orders.store import STATUSES, OrderStore
 
+SECRET = maker("orders").SECRET
+
+
 (SOURCE,) = tagged("06", "take-away")
 TAKEN: dict = {}  # nothing from the notebook: the cell must run wherever it is pasted
 exec(SOURCE, TAKEN)
