@@ -6,18 +6,25 @@ from functools import partial
 
 import pandas as pd
 import pytest
-from toolresults.agent.wire import APIS, fault
 
+from toolresults.agent.openai_chat import OPENAI_CHAT
 from toolresults.tokens import to_json
-from workbook.bench import code_mode
-from workbook.bench.code_mode_agent import must_show
-from workbook.bench.code_mode_break_even import METERS, break_even, crossing, formula, mistakes_eat
+from workbook.bench import code_mode, harness
+from workbook.bench.code_mode import METERS, WAYS, break_even, crossing, mistakes_eat, play
 from workbook.bench.code_mode_company import CALLER, Company
-from workbook.bench.code_mode_mistakes import CAREFUL, HALF_WAY, MISTAKES
-from workbook.bench.code_mode_oracle import overdue_tasks, true_answer, verdict
-from workbook.bench.code_mode_questions import QUESTIONS, WEEK
-from workbook.bench.code_mode_schemas import KINDS, definition, sizes
-from workbook.bench.code_mode_ways import WAYS, play
+from workbook.bench.code_mode_questions import (
+    CAREFUL,
+    HALF_WAY,
+    MISTAKES,
+    QUESTIONS,
+    WEEK,
+    must_show,
+    overdue_tasks,
+    true_answer,
+    verdict,
+)
+from workbook.bench.definition_kinds import KINDS, definition, sizes
+from workbook.bench.harness import APIS
 
 RESULTS = code_mode.load()
 PLAYED = [(question, way) for question in QUESTIONS.values() for way in code_mode.ways(question)]
@@ -25,9 +32,10 @@ PLAYED = [(question, way) for question in QUESTIONS.values() for way in code_mod
 ON_BOTH = [
     (*pair, api)
     for pair in PLAYED
-    for api in APIS
-    if pair[1] != code_mode.ONE_BY_ONE or api == "openai"
+    for api in APIS.values()
+    if pair[1] != code_mode.ONE_BY_ONE or api is OPENAI_CHAT
 ]
+BOTH = pytest.mark.parametrize("api", APIS.values(), ids=APIS)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +51,9 @@ def test_every_way_is_right_and_costs_what_is_committed(company, question, way, 
     row = code_mode.row(company, question, way, api)
     assert row["verdict"] == "right"
     same = RESULTS[
-        (RESULTS["question"] == question.name) & (RESULTS["way"] == way) & (RESULTS["api"] == api)
+        (RESULTS["question"] == question.name)
+        & (RESULTS["way"] == way)
+        & (RESULTS["api"] == api.name)
     ]
     [committed] = same[(same["functions"] == 5) & (same["mistake"] == "")].to_dict("records")
     assert {name: str(value) for name, value in row.items() if not name.startswith("money")} == {
@@ -54,23 +64,22 @@ def test_every_way_is_right_and_costs_what_is_committed(company, question, way, 
     ]
 
 
-@pytest.mark.parametrize("api", APIS)
+@BOTH
 def test_the_api_accepts_what_was_said(company, api):
     for way in ("all definitions", "definitions found", "code"):
-        assert fault(api, play(api, company, WEEK, way).messages) is None
+        assert api.fault(play(api, company, WEEK, way).messages) is None
         company.forget()
 
 
-@pytest.mark.parametrize("api", APIS)
+@BOTH
 def test_a_warm_cache_holds_the_definitions_on_the_first_turn_and_nothing_of_the_question(api):
     with Company(20) as larger:
         played = play(api, larger, QUESTIONS["one call"], "all definitions")
-    cold, warm = (ledger.turns[0].usage for ledger in (played.ledger, played.warm))
-    assert cold.cached_read == 0 and played.definitions - 128 < warm.cached_read < cold.input
-    assert (
-        played.warm.money < played.ledger.money
-        and played.warm.cumulative_input == played.ledger.cumulative_input
-    )
+    warm, definitions = code_mode.warm(played), harness.meters(played)["definitions"]
+    first, first_warm = (ledger.turns[0].usage for ledger in (played.ledger, warm))
+    assert first.cached_read == 0 and definitions - 128 < first_warm.cached_read < first.input
+    assert warm.money < played.ledger.money
+    assert warm.cumulative_input == played.ledger.cumulative_input
 
 
 def test_committed_verdicts_and_tables():
@@ -139,15 +148,9 @@ def test_where_two_lines_cross():
     assert crossing(rising, pd.Series([500, 500, 500], sizes)) == float("inf")
 
 
-def test_the_formula_is_the_crossing_of_two_such_lines():
-    turns, each, surface, rest = (2, 3), 96, 326, 700
-    n = formula(turns, each, surface, rest)
-    assert turns[0] * each * n == pytest.approx(turns[1] * surface + rest)
-
-
 class TestOracle:
     def notes(self, company):
-        tasks = overdue_tasks(company.store, "acme")
+        tasks = overdue_tasks(company)
         return [
             (
                 task["task_id"],
@@ -158,8 +161,7 @@ class TestOracle:
         ]
 
     def judge(self, company, notes, answer=None):
-        answer = answer or true_answer(company.store, "acme", WEEK)
-        return verdict(company.store, CALLER, WEEK, answer, notes)
+        return verdict(company, WEEK, answer or true_answer(company, WEEK), notes)
 
     def test_what_is_right(self, company):
         assert len(self.notes(company)) == 42
@@ -187,7 +189,7 @@ def test_a_run_that_looks_first_writes_only_what_is_missing(company):
     assert company.written() == []
 
 
-@pytest.mark.parametrize("api", APIS)
+@BOTH
 def test_a_richer_definition_says_more_and_weighs_more(company, api):
     tools = company.tools.values()
     thin, normal, rich = (sizes(tools, kind, api) for kind in KINDS)
@@ -196,7 +198,7 @@ def test_a_richer_definition_says_more_and_weighs_more(company, api):
         assert '"description":"' not in to_json(definition(tool, "thin", api)).replace(
             '"description":""', ""
         )
-        assert definition(tool, "normal", api) == tool.definition(api)
+        assert definition(tool, "normal", api) == api.definition(tool)
         whole = definition(tool, "rich", api)
         whole = whole.get("function", whole)
         schema = whole.get("parameters") or whole["input_schema"]

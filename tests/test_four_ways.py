@@ -10,20 +10,21 @@ import pytest
 from anthropic import BadRequestError as AnthropicError
 from matplotlib import pyplot
 from openai import BadRequestError as OpenAIError
-from toolresults.agent.scripted import WINDOW
 
+from toolresults.agent.anthropic import ANTHROPIC
+from toolresults.agent.openai_chat import OPENAI_CHAT
+from toolresults.scripted import WINDOW
 from toolresults.tokens import count_tokens
 from workbook import plots
 from workbook.bench import four_ways as bench
-from workbook.bench.oracle import seen_in
+from workbook.bench.four_ways import QUESTIONS, WAYS
+from workbook.bench.harness import APIS, results_path, see
 from workbook.bench.techniques import workbook_tools
-from workbook.bench.ways import QUESTIONS, WAYS
 from workbook.examples.orders.data import plain_order
 from workbook.examples.orders.store import REGIONS, OrderStore
 from workbook.paths import data_path
 
-APIS = ["openai", "anthropic"]
-BOTH = pytest.mark.parametrize("api", APIS)
+BOTH = pytest.mark.parametrize("api", APIS.values(), ids=APIS)
 SHORT = [way for way in WAYS if way not in ("naive", "all pages")]
 
 
@@ -53,7 +54,7 @@ def small():
 
 @pytest.fixture(scope="module")
 def lines():
-    text = data_path(bench.RESULTS).read_text(encoding="utf-8")
+    text = results_path("four_ways").read_text(encoding="utf-8")
     rows = csv.DictReader(line for line in text.splitlines() if not line.startswith("#"))
     return {(row["api"], row["question"], row["way"]): row for row in rows}
 
@@ -74,10 +75,8 @@ def test_the_truths_are_those_of_sql(store):
 @pytest.mark.parametrize("way", SHORT)
 def test_the_committed_results_are_what_the_real_sdk_meters(store, lines, api, way):
     for question in QUESTIONS:
-        measured = {
-            name: str(value) for name, value in bench.row(api, question, way, store).items()
-        }
-        assert measured == lines[api, question, way]
+        row = bench.row(api, question, way, store, window=WINDOW)
+        assert {name: str(value) for name, value in row.items()} == lines[api.name, question, way]
 
 
 def test_the_rows_of_all_pages_and_of_the_one_result_weigh_what_the_tools_return(store, lines):
@@ -96,7 +95,7 @@ def test_the_rows_of_all_pages_and_of_the_one_result_weigh_what_the_tools_return
 
 
 def test_the_results_file_is_the_one_that_the_readme_describes_and_covers_every_session(lines):
-    digest = sha256(data_path(bench.RESULTS).read_bytes()).hexdigest()
+    digest = sha256(results_path("four_ways").read_bytes()).hexdigest()
     assert digest in data_path("README.md").read_text(encoding="utf-8")
     assert list(lines) == [
         (api, question, way) for api in APIS for question in QUESTIONS for way in WAYS
@@ -127,20 +126,20 @@ def test_the_model_answers_from_what_it_is_shown_and_from_nothing_else(store):
     ]
     few = [row for row in few if row["status"] == "paid" or row["region"] != "north"]
     with OrderStore(few) as opened:
-        assert bench.row("openai", "rate", "first page", opened)["outcome"] == "correct"
-    played = bench.play("openai", "code", "median", store)
-    shown = list(seen_in("openai", played.messages))
-    assert [one.name for one in shown] == ["execute"] and shown[0].result["value"] == played.answer
+        assert bench.row(OPENAI_CHAT, "rate", "first page", opened)["outcome"] == "correct"
+    session, answer = bench.play(OPENAI_CHAT, "code", "median", store)
+    shown = see(OPENAI_CHAT, session.messages)
+    assert [one.name for one in shown] == ["execute"] and shown[0].result["value"] == answer
 
 
 @BOTH
 def test_the_rate_of_ten_thousand_rows_by_code_takes_under_300_tokens_of_call_and_result(
     lines, api
 ):
-    code = lines[api, "rate", "code"]
+    code = lines[api.name, "rate", "code"]
     assert code["answer"] == '["central",0.3278]' and code["outcome"] == "correct"
     assert int(code["call_tokens"]) + int(code["result_tokens"]) < 300
-    assert int(lines[api, "rate", "aggregate tool"]["input"]) < int(code["input"]), (
+    assert int(lines[api.name, "rate", "aggregate tool"]["input"]) < int(code["input"]), (
         "the ready-made tool is cheaper"
     )
 
@@ -148,10 +147,11 @@ def test_the_rate_of_ten_thousand_rows_by_code_takes_under_300_tokens_of_call_an
 @BOTH
 @pytest.mark.parametrize("question", list(QUESTIONS))
 def test_a_mistake_costs_one_turn_and_says_what_was_wrong(store, lines, api, question):
-    code, mended = (lines[api, question, way] for way in ("code", "code, mended"))
+    code, mended = (lines[api.name, question, way] for way in ("code", "code, mended"))
     assert int(mended["turns"]) == int(code["turns"]) + 1
     assert int(mended["input"]) > int(code["input"]) and mended["answer"] == code["answer"]
-    first = next(seen_in(api, bench.play(api, "code, mended", question, store).messages))
+    session, _ = bench.play(api, "code, mended", question, store)
+    first = see(api, session.messages)[0]
     told = {"rate": 'got "state"', "median": "'NoneType'"}[question]
     assert (
         told in first.result["error"]
@@ -160,13 +160,14 @@ def test_a_mistake_costs_one_turn_and_says_what_was_wrong(store, lines, api, que
     )
 
 
-@pytest.mark.parametrize(("api", "error"), [("openai", OpenAIError), ("anthropic", AnthropicError)])
+@pytest.mark.parametrize(
+    ("api", "error"), [(OPENAI_CHAT, OpenAIError), (ANTHROPIC, AnthropicError)], ids=APIS
+)
 def test_a_result_larger_than_the_window_is_refused(small, api, error):
     with pytest.raises(error):
         bench.play(api, "naive", "rate", small, window=5_000)
-    assert bench.play(api, "code", "rate", small, window=5_000).answer == QUESTIONS["rate"].truth(
-        small
-    )
+    _, answer = bench.play(api, "code", "rate", small, window=5_000)
+    assert answer == QUESTIONS["rate"].truth(small)
 
 
 def test_a_way_that_no_window_takes_is_marked_in_the_table_and_the_figure():

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from toolresults.codemode.execute import open_sandbox
 from toolresults.codemode.functions import HostFunction
-from workbook.bench.four_ways import load
-from workbook.bench.ways import RATE_CODE
+from workbook.bench.four_ways import RATE_CODE, load
 from workbook.checks import n07
 from workbook.examples.orders.data import plain_order
 from workbook.examples.orders.functions import order_functions

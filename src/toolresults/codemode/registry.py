@@ -144,9 +144,7 @@ class Registry:
                 Field(description="brief: a line each. full: typed stubs."),
             ] = "brief",
         ) -> str:
-            """Finds the functions that code in execute can call, best first. Look at stubs before
-            you write code.
-            """
+            """Finds the functions that code in execute can call, best first. Look at stubs before you write code."""  # noqa: E501 (a model reads it as it stands)
             return self.search(query, detail)
 
         return [Tool(search, budget=self.budget), self._execute]

@@ -15,7 +15,7 @@ mistake that is not written down. All tokens are o200k_base's; money is in US do
 import csv
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache, partial
@@ -149,7 +149,7 @@ class Session:
 def play(
     api: Api,
     policy: Callable[[list[dict[str, Any]]], Reply],
-    tools: Mapping[str, Runnable],
+    tools: Mapping[str, Runnable] | Sequence[Runnable],
     questions: Iterable[str],
     *,
     system: Any,
@@ -174,7 +174,8 @@ def play(
     model = ScriptedModel(policy, window=math.inf if lifted else window, cache=cache)
     speaking = _without_http(api, grows=trim is None) if lifted else api
     client = model if lifted else model.client(api)
-    definitions = [api.definition(tool) for tool in (defined or tools.values())]
+    given = tools.values() if isinstance(tools, Mapping) else tools
+    definitions = [api.definition(tool) for tool in (defined or given)]
     ledger, messages, texts = Ledger(PRICES), [], []
     for number, question in enumerate(questions, 1):
         asked = {"role": "user", "content": question}
@@ -189,6 +190,39 @@ def play(
         messages = outcome.messages
         texts.append(outcome.text)
     return Session(api, system, definitions, messages, ledger, texts)
+
+
+Dialogue = Generator[Sequence[Made], list[Any], Any]
+"""What a model does about one question: yields the calls of one turn, is sent what they gave (see
+`Seen.result`), and returns its answer."""
+
+
+def ask(
+    api: Api,
+    question: str,
+    dialogue: Dialogue,
+    tools: Mapping[str, Runnable] | Sequence[Runnable],
+    *,
+    say: Callable[[Any], str] = str,
+    **options: Any,
+) -> tuple[Session, Any]:
+    """One question to a model that goes through `dialogue` and has an empty prompt cache: the
+    session, and what the dialogue returned.
+
+    `say` puts that into the words of the model's last message; `options` are those of `play`.
+    """
+    answer = None
+
+    def policy(messages: list[dict[str, Any]]) -> Reply:
+        nonlocal answer
+        results = [one.result for one in see_newest(api, messages)]
+        try:
+            return Reply(calls=dialogue.send(results or None))
+        except StopIteration as done:
+            answer = done.value
+            return Reply(say(answer))
+
+    return play(api, policy, tools, [question], cache=new_cache(api), **options), answer
 
 
 def new_cache(api: Api) -> PromptCache:
@@ -292,6 +326,25 @@ def _anew(trim: Trim | None) -> tuple[Trim | None, Remembered | None]:
         return trim, None
     new = Remembered(old.summary, api=old.api, instructions=old.instructions)
     return partial(trim, summary=new), new
+
+
+def meters(session: Session) -> dict[str, Any]:
+    """What a session used. Tokens: of the definitions in each request, of all results, of the
+    largest request, and of all requests and replies together; `cached_read` and `cache_write` are
+    parts of `input`. `money` is in US dollars, exactly."""
+    ledger, used = session.ledger, [turn.usage for turn in session.ledger.turns]
+    return {
+        "turns": len(used),
+        "calls": len(see(session.api, session.messages)),
+        "definitions": session.api.request_tokens({"tools": session.definitions}),
+        "results": sum(turn.result_tokens for turn in ledger.turns),
+        "peak": ledger.peak,
+        "input": ledger.cumulative_input,
+        "output": sum(one.output for one in used),
+        "cached_read": sum(one.cached_read for one in used),
+        "cache_write": sum(one.cache_write for one in used),
+        "money": ledger.money,
+    }
 
 
 # Record

@@ -43,9 +43,14 @@ def registry_of(
     """
     registry = Registry(**options)
     for path, function in functions.items():
-        namespace, _, name = path.partition(".")
-        registry.register(function, namespace, name, words=None if search_words else "")
+        registry.register(function, *path.split("."), words=None if search_words else "")
     return registry
+
+
+def ranked(registry: Registry, query: str) -> list[str]:
+    """The paths that a search in brief shows, the best first; what its budget cuts is not found."""
+    lines = json.loads(registry.search(query))["items"]
+    return [line.partition(":")[0].partition("(")[0] for line in lines]
 
 
 def recall(registry: Registry, asked: Sequence[Query] | None = None) -> pd.DataFrame:
@@ -53,23 +58,14 @@ def recall(registry: Registry, asked: Sequence[Query] | None = None) -> pd.DataF
     first lines.
 
     `expected` and `found` (the first five) are paths; `missed` holds what is expected and not among
-    the first five. The search is the one that a model makes, in brief, so what its budget cuts is
-    not found. The mean of a column is the recall.
+    the first five. The mean of a column is the recall.
     """
     rows = []
-    for query in queries() if asked is None else asked:
-        lines = json.loads(registry.search(query.text))["items"]
-        found = [line.partition(":")[0].partition("(")[0] for line in lines]
-        shares = {
-            f"at_{rank}": sum(path in found[:rank] for path in query.expected) / len(query.expected)
-            for rank in RANKS
-        }
-        missed = [path for path in query.expected if path not in found[:5]]
-        told = {
-            "query": query.text,
-            "expected": list(query.expected),
-            "found": found[:5],
-            "missed": missed,
-        }
-        rows.append(told | shares)
+    for text, expected in queries() if asked is None else asked:
+        paths = ranked(registry, text)
+        missed = [path for path in expected if path not in paths[:5]]
+        row = {"query": text, "expected": list(expected), "found": paths[:5], "missed": missed}
+        for rank in RANKS:
+            row[f"at_{rank}"] = sum(path in paths[:rank] for path in expected) / len(expected)
+        rows.append(row)
     return pd.DataFrame(rows)

@@ -44,9 +44,7 @@ class People(Service):
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> EmployeePage:
-        """Lists employees by user name, with team, title and manager. `search` looks at their
-        names.
-        """
+        """Lists employees by user name, with team, title and manager. `search` looks at their names."""  # noqa: E501 (a model reads it as it stands)
         where = {
             "team = ?": values.choice("team", team, TEAMS),
             **values.containing("name", search),
@@ -114,9 +112,7 @@ class People(Service):
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> ApprovalPage:
-        """Lists what employees asked for (leave, expenses, discounts, purchases), the newest
-        first.
-        """
+        """Lists what employees asked for (leave, expenses, discounts, purchases), the newest first."""  # noqa: E501 (a model reads it as it stands)
         where = {
             "status = ?": values.choice("status", status, APPROVAL_STATUSES),
             "kind = ?": values.choice("kind", kind, APPROVAL_KINDS),
@@ -132,9 +128,7 @@ class People(Service):
         approval_id: Annotated[str, Field(description="As apr_100042.")],
         decision: Literal[_DECISIONS],
     ) -> Approval:
-        """Approves or rejects a pending request in the caller's name. Nobody decides a request of
-        their own.
-        """
+        """Approves or rejects a pending request in the caller's name. Nobody decides a request of their own."""  # noqa: E501 (a model reads it as it stands)
         values.choice("decision", decision, _DECISIONS)
         hint = "hr.list_approvals gives the ids."
         if self.find("approvals", approval_id, hint)["requester"] == self.caller.user:
@@ -152,9 +146,7 @@ class People(Service):
 
     @needs("hr:request")
     def request_leave(self, first_day: Day, last_day: Day, reason: str = "Leave") -> Approval:
-        """Asks for leave in the caller's own name, for up to 60 days. It is pending until somebody
-        decides.
-        """
+        """Asks for leave in the caller's own name, for up to 60 days. It is pending until somebody decides."""  # noqa: E501 (a model reads it as it stands)
         first, last = values.day("first_day", first_day), values.day("last_day", last_day)
         if (
             first is None

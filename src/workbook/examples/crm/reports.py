@@ -56,9 +56,7 @@ class Reports(Service):
 
     @needs("reports:read")
     def run_report(self, report_id: ReportId) -> ReportRun:
-        """Runs a saved report on the data of this moment. Also needs the scopes of what the report
-        reads.
-        """
+        """Runs a saved report on the data of this moment. Also needs the scopes of what the report reads."""  # noqa: E501 (a model reads it as it stands)
         report = self.find("reports", report_id, _HINT)
         kind = report["kind"]
         require(self.caller, READS[kind], f"A report of the kind {kind}")

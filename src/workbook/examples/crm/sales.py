@@ -68,9 +68,7 @@ class Sales(Service):
         email: str | None = None,
         owner: str | None = None,
     ) -> Customer:
-        """Changes a customer's segment, contact, e-mail address or owner; what is left out
-        stays.
-        """
+        """Changes a customer's segment, contact, e-mail address or owner; what is left out stays."""  # noqa: E501 (a model reads it as it stands)
         given = {
             "segment": values.choice("segment", segment, SEGMENTS),
             "contact": values.optional(lambda value: values.text("contact", value, 100), contact),

@@ -50,9 +50,7 @@ class Tasks(Service):
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> TaskPage:
-        """Lists tasks, the earliest due first. Filters narrow each other; total counts all that
-        match.
-        """
+        """Lists tasks, the earliest due first. Filters narrow each other; total counts all that match."""  # noqa: E501 (a model reads it as it stands)
         due_before = values.day("due_before", due_before)
         where = {
             "status = ?": values.choice("status", status, TASK_STATUSES),
