@@ -192,9 +192,6 @@ def play(
     return Session(api, system, definitions, messages, ledger, texts)
 
 
-Made = tuple[str, dict[str, Any]]
-"""A call as a script makes it: tool name and arguments."""
-
 Dialogue = Generator[Sequence[Made], list[Any], Any]
 """What a model does about one question: yields the calls of one turn, is sent what they gave (see
 `Seen.result`), and returns its answer."""
