@@ -6,7 +6,6 @@ functions and their docstrings come from the same hands, so what is measured her
 strangers' words fit less well.
 """
 
-import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -29,10 +28,8 @@ class Query(NamedTuple):
 
 def queries() -> list[Query]:
     """The labelled queries of `data/code_mode_queries.csv`."""
-    with open(data_path("code_mode_queries.csv"), encoding="utf-8", newline="") as file:
-        return [
-            Query(row["query"], tuple(row["expected"].split(";"))) for row in csv.DictReader(file)
-        ]
+    frame = pd.read_csv(data_path("code_mode_queries.csv"))
+    return [Query(row.query, tuple(row.expected.split(";"))) for row in frame.itertuples()]
 
 
 def registry_of(
