@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from makers import maker
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from workbook.bench.steps import workbook_tools

@@ -254,9 +254,7 @@ class Crm(Service):
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> TaskPage:
-        """Lists tasks, the earliest due first. Filters narrow each other; total counts all that
-        match.
-        """
+        """Lists tasks, the earliest due first. Filters narrow each other; total counts all that match."""  # noqa: E501 (a model reads it as it stands)
         due_before = _day("due_before", due_before)
         where = {
             "status = ?": _choice("status", status, TASK_STATUSES),
@@ -335,9 +333,7 @@ class Hr(Service):
         limit: Limit = 50,
         cursor: Cursor = None,
     ) -> EmployeePage:
-        """Lists employees by user name, with team, title and manager. `search` looks at their
-        names.
-        """
+        """Lists employees by user name, with team, title and manager. `search` looks at their names."""  # noqa: E501 (a model reads it as it stands)
         where = {"team = ?": _choice("team", team, TEAMS), **_containing("name", search)}
         return self.listing("employees", where, limit=limit, cursor=cursor)
 
@@ -355,9 +351,7 @@ class Hr(Service):
         approval_id: Annotated[str, Field(description="As apr_100042.")],
         decision: Literal[_DECISIONS],
     ) -> Approval:
-        """Approves or rejects a pending request in the caller's name. Nobody decides a request of
-        their own.
-        """
+        """Approves or rejects a pending request in the caller's name. Nobody decides a request of their own."""  # noqa: E501 (a model reads it as it stands)
         _choice("decision", decision, _DECISIONS)
         hint = "hr.list_approvals gives the ids."
         if self.find("approvals", approval_id, hint)["requester"] == self.caller.user:
@@ -405,9 +399,7 @@ class Reports(Service):
 
     @needs("reports:read")
     def run_report(self, report_id: ReportId) -> ReportRun:
-        """Runs a saved report on the data of this moment. Also needs the scopes of what the report
-        reads.
-        """
+        """Runs a saved report on the data of this moment. Also needs the scopes of what the report reads."""  # noqa: E501 (a model reads it as it stands)
         report = self.find("reports", report_id, _REPORTS)
         kind = report["kind"]
         require(self.caller, READS[kind], f"A report of the kind {kind}")
