@@ -15,6 +15,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from apis import EACH_API
 from histories import histories
 from inline import cell_with, inline, title
 from stores import refilled
@@ -529,21 +530,20 @@ def test_every_style_of_the_notebooks_table_is_shown():
     assert [line.split()[0] for line in shown.splitlines()[1:]] == list(STYLES)
 
 
-@BOTH
-def test_results_are_read_from_the_histories_of_both_apis(loop):
-    api = loop.DIALECT.api
+@EACH_API
+def test_results_are_read_from_the_histories_of_both_apis(api):
     calls = [("weather", {"city": "Hanoi"}), ("time", {"city": "Berlin"})]
-    client = getattr(script(Reply("On it.", calls=calls), Reply("Done.")), api)()
-    messages = loop.run(client, QUESTION, TOOLS, model="scripted").messages
+    client = script(Reply("On it.", calls=calls), Reply("Done.")).client(api)
+    messages = run(api, client, QUESTION, TOOLS, model="scripted").messages
     results = inline("09")["results"]
     assert results(messages) == [TOOLS[name].call(given).text for name, given in calls]
     assert results(QUESTION) == []
 
 
-@BOTH
-def test_a_search_and_a_read_take_three_turns_on_both(loop):
-    client = getattr(ScriptedModel(inline("09")["blog"]), loop.DIALECT.api)()
-    outcome = loop.run(client, QUESTION, TOOLS, model="scripted")
+@EACH_API
+def test_a_search_and_a_read_take_three_turns_on_both(api):
+    client = ScriptedModel(inline("09")["blog"]).client(api)
+    outcome = run(api, client, QUESTION, TOOLS, model="scripted")
     assert (outcome.turns, outcome.text) == (3, POSTS[1][2])
 
 

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 import pytest
-from makers import maker
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from workbook.bench.steps import workbook_tools
 
 from inline import tagged
+from makers import maker
 from stores import refilled
 from toolresults.results.cursor import RESTART
 from toolresults.results.payload import CEILING
