@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apis import ANTHROPIC, APIS
 from toolresults.codemode.execute import (
     ADVICE,
     DONE,
@@ -166,7 +167,7 @@ def test_what_the_limit_lets_through_the_default_budget_holds(tool):
 
 
 def test_definition_has_one_parameter_and_says_what_the_language_lacks(tool):
-    definition = tool.definition("anthropic")
+    definition = ANTHROPIC.definition(tool)
     assert (
         list(definition["input_schema"]["properties"]) == ["code"]
         and definition["name"] == "execute"
@@ -179,8 +180,8 @@ def test_definition_has_one_parameter_and_says_what_the_language_lacks(tool):
 def test_definition_leaves_room_for_a_search_tool_beside_it():
     with open_sandbox("python") as sandbox:
         assert all(
-            count_tokens(to_json(execute_tool(sandbox).definition(api))) <= 300
-            for api in ("openai", "anthropic")
+            count_tokens(to_json(api.definition(execute_tool(sandbox)))) <= 300
+            for api in APIS
         )
 
 

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from workbook.examples.orders.gateway import SECRET
 
+from apis import OPENAI_CHAT
 from stores import refilled
 from toolresults.results.budget import CUT, BudgetError
 from toolresults.results.cursor import RESTART
@@ -343,5 +344,5 @@ def test_a_ref_that_was_made_up_is_refused(real, ref):
 
 
 def test_the_host_holds_keys_caller_budget_and_clock(real):
-    definitions = to_json([tool.definition() for tool in tools_for(real).values()])
+    definitions = to_json([OPENAI_CHAT.definition(tool) for tool in tools_for(real).values()])
     assert not re.search("caller|budget|clock|secret|key", definitions)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field
 
+from apis import APIS
 from toolresults.codemode.registry import LEAST_BUDGET, Registry, SearchIndex, words
 from toolresults.results.budget import BudgetError
 from toolresults.tokens import count_tokens, to_json
@@ -138,11 +139,11 @@ def test_search_words_are_found_and_never_shown(language):
             for how in ("brief", "full")
         ]
         answers += [
-            to_json(tool.definition(api))
+            to_json(api.definition(tool))
             for tool in registry.tools()
-            for api in ("openai", "anthropic")
+            for api in APIS
         ]
-        answers += [to_json(Tool(carrying).definition(api)) for api in ("openai", "anthropic")]
+        answers += [to_json(api.definition(Tool(carrying))) for api in APIS]
         for word in ("increment", "tally", "bump", "higher"):
             assert not any(word in text.lower() for text in answers)
 
@@ -482,9 +483,9 @@ def test_threads_may_register_and_search_at_once():
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_the_definitions_are_small_and_the_same_for_5_functions_and_for_500(language):
     with crowd(5, language=language) as small, crowd(500, language=language) as large:
-        for api in ("openai", "anthropic"):
-            definitions = to_json([tool.definition(api) for tool in small.tools()])
-            assert definitions == to_json([tool.definition(api) for tool in large.tools()])
+        for api in APIS:
+            definitions = to_json([api.definition(tool) for tool in small.tools()])
+            assert definitions == to_json([api.definition(tool) for tool in large.tools()])
             assert count_tokens(definitions) <= 600
         search, execute = large.tools()
         assert (search.name, execute.name) == ("search", "execute")
@@ -550,7 +551,7 @@ def test_a_function_registered_in_mid_session_is_found_and_run_and_no_definition
 
     with registered(language=language) as registry:
         search, execute = registry.tools()
-        before = to_json([search.definition(), execute.definition()])
+        before = to_json([search.schema(), execute.schema()])
         assert execute.call({"code": code}).is_error
         thread = threading.Thread(target=registry.register, args=(double, "late"))
         thread.start()
@@ -559,4 +560,4 @@ def test_a_function_registered_in_mid_session_is_found_and_run_and_no_definition
             "late.double: Doubles a number."
         ]
         assert execute.call({"code": code}).text == '{"value":42}'
-        assert to_json([search.definition(), execute.definition()]) == before
+        assert to_json([search.schema(), execute.schema()]) == before

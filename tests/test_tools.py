@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field
 
+from apis import ANTHROPIC, OPENAI_CHAT
 from toolresults.results.budget import BudgetError
 from toolresults.tokens import count_tokens
 from toolresults.tools import Moment, Number, Tool, ToolError, Whole
@@ -46,8 +47,8 @@ def test_one_signature_gives_both_definitions():
         },
     }
     function = {"name": "find", "description": "Finds things.", "parameters": schema}
-    assert Tool(find).definition("openai") == {"type": "function", "function": function}
-    assert Tool(find).definition("anthropic") == {
+    assert OPENAI_CHAT.definition(Tool(find)) == {"type": "function", "function": function}
+    assert ANTHROPIC.definition(Tool(find)) == {
         "name": "find",
         "description": "Finds things.",
         "input_schema": schema,
@@ -55,12 +56,10 @@ def test_one_signature_gives_both_definitions():
 
 
 def test_a_tool_without_parameters_has_an_empty_schema():
-    assert Tool(lambda: 1, name="one").definition("anthropic")["input_schema"]["properties"] == {}
+    assert Tool(lambda: 1, name="one").schema()["properties"] == {}
 
 
-def test_an_unknown_api_and_an_untyped_parameter_are_the_hosts_mistakes():
-    with pytest.raises(ValueError, match="use openai or anthropic"):
-        Tool(find).definition("soap")
+def test_an_untyped_parameter_is_the_hosts_mistake():
     with pytest.raises(TypeError, match="parameter x needs a type hint"):
         Tool(lambda x: x, name="untyped")
 
