@@ -10,12 +10,8 @@ from makers import maker
 from toolresults.tokens import to_json
 from toolresults.tools import Tool, ToolError
 from workbook.examples.crm.access import SCOPES, Caller
-from workbook.examples.crm.definitions import (
-    DefinitionOnly,
-    company_functions,
-    definitions,
-    first_thirty,
-)
+from workbook.examples.crm.definitions import DefinitionOnly, definitions, first_thirty
+from workbook.examples.crm.functions import company_functions
 from workbook.examples.crm.store import CrmStore
 
 MOST = 504

@@ -180,8 +180,7 @@ def test_definition_has_one_parameter_and_says_what_the_language_lacks(tool):
 def test_definition_leaves_room_for_a_search_tool_beside_it():
     with open_sandbox("python") as sandbox:
         assert all(
-            count_tokens(to_json(api.definition(execute_tool(sandbox)))) <= 300
-            for api in APIS
+            count_tokens(to_json(api.definition(execute_tool(sandbox)))) <= 300 for api in APIS
         )
 
 

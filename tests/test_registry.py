@@ -138,11 +138,7 @@ def test_search_words_are_found_and_never_shown(language):
             for query in ("increment bump", "sums")
             for how in ("brief", "full")
         ]
-        answers += [
-            to_json(api.definition(tool))
-            for tool in registry.tools()
-            for api in APIS
-        ]
+        answers += [to_json(api.definition(tool)) for tool in registry.tools() for api in APIS]
         answers += [to_json(api.definition(Tool(carrying))) for api in APIS]
         for word in ("increment", "tally", "bump", "higher"):
             assert not any(word in text.lower() for text in answers)

@@ -6,7 +6,8 @@ import pytest
 
 from workbook.bench.search_recall import Query, queries, recall, registry_of
 from workbook.examples.crm.access import SCOPES, Caller
-from workbook.examples.crm.definitions import company_functions, first_thirty
+from workbook.examples.crm.definitions import first_thirty
+from workbook.examples.crm.functions import company_functions
 from workbook.examples.crm.store import CrmStore
 from workbook.paths import data_path
 

@@ -156,13 +156,15 @@ class Request:
     stream: bool = False
 
 
-class Describable(Protocol):
-    """What a definition needs of a tool; `toolresults.tools.Tool` has it."""
+class AnyTool(Protocol):
+    """What a loop needs of a tool; `toolresults.tools.Tool` has it."""
 
     name: str
     description: str
 
     def schema(self) -> dict[str, Any]: ...
+
+    def call(self, arguments: Mapping[str, object] | str) -> Any: ...
 
 
 class Api(ABC):
@@ -189,7 +191,7 @@ class Api(ABC):
     # What is sent
 
     @abstractmethod
-    def definition(self, tool: Describable) -> dict[str, Any]:
+    def definition(self, tool: AnyTool) -> dict[str, Any]:
         """A tool's definition, as a request holds it."""
 
     @abstractmethod

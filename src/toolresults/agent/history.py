@@ -64,7 +64,9 @@ def clear_tool_results(
     there, `trigger` counts the tools and the system prompt too. Raises `ValueError` for a negative
     number.
     """
-    _check_counts(keep=keep, trigger=trigger, clear_at_least=clear_at_least)
+    for name, value in {"keep": keep, "trigger": trigger, "clear_at_least": clear_at_least}.items():
+        if value < 0:
+            raise ValueError(f"{name} must not be negative, got {value}")
     results = list(_clearable(api, messages, exclude_tools, read_only))
     freed = [0, *accumulate(result.saves for result in results)]
     weights = api.sizes(messages)
@@ -255,9 +257,3 @@ def _is_system(message: Message) -> bool:
 
 def _is_summary(message: Message) -> bool:
     return isinstance(message["content"], str) and message["content"].startswith(SUMMARY)
-
-
-def _check_counts(**counts: int) -> None:
-    for name, value in counts.items():
-        if value < 0:
-            raise ValueError(f"{name} must not be negative, got {value}")

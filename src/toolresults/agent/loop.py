@@ -24,11 +24,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from ..results.shape import clean, cut
 from ..tokens import repair, to_json
-from .api import UNPARSED, Answer, Api, Call, Message, Received, Request, StreamError, Verdict
+from .api import UNPARSED, Answer, AnyTool, Api, Call, Message, Received, Request, StreamError
 from .bill import Ledger, SpendingLimit, SpendingLimitReached
 from .log import check_tags, log_call
 from .transcript import Transcript
@@ -58,15 +58,12 @@ STOPPED = "the program was stopped before the call ended, so it may have taken e
 
 STOPS = {
     "answer": "the model answered",
-    "max_steps": "as many turns as allowed were taken; the last one's calls were run and answered, "
-    "so a run can go on",
+    "max_steps": "all the turns allowed were taken, and their calls answered: a run can go on",
     "length": "the answer was cut off at the limit of tokens, also with a larger limit",
-    "stop_sequence": "the model wrote one of the caller's own stop sequences (Anthropic; OpenAI "
-    "calls this an answer)",
+    "stop_sequence": "one of the caller's own stop sequences (Anthropic; to OpenAI an answer)",
     "refusal": "the model declined",
     "content_filter": "the provider's filter took something out (OpenAI)",
-    "context_window": "the reply was cut off where the context window ends (Anthropic): trim the "
-    "history",
+    "context_window": "cut off where the context window ends (Anthropic): trim the history",
     "spending_limit": "the next model call could have passed the limit in money, and was not made",
     "unknown": "a stop reason that this loop does not know; no call of that reply was run",
 }
@@ -90,19 +87,11 @@ class Outcome:
     reasons: tuple[str | None, ...] = ()
 
 
-class Runnable(Protocol):
-    """What `execute` needs of a tool; `toolresults.tools.Tool` has it."""
-
-    name: str
-
-    def call(self, arguments: Mapping[str, object] | str) -> Any: ...
-
-
 def run(
     api: Api,
     client: Any,
     messages: str | Sequence[Message],
-    tools: Mapping[str, Runnable] | Sequence[Runnable],
+    tools: Mapping[str, AnyTool] | Sequence[AnyTool],
     **settings: Any,
 ) -> Outcome:
     """Asks the model, runs the calls that it makes, and asks again, until it answers or has taken
@@ -224,7 +213,7 @@ class Run:
             self._refuse_calls(calls, verdict.refuse)
         return verdict.end
 
-    def _ask(self, limit: int | None) -> tuple[dict[str, Any], Verdict]:
+    def _ask(self, limit: int | None) -> tuple[dict[str, Any], Any]:
         """One model call, and one more with a larger limit if its reply was cut. The message joins
         the history."""
         reply = self._call(limit)
@@ -368,7 +357,7 @@ def _mend(message: dict[str, Any]) -> dict[str, Any]:
 
 def execute(
     calls: Sequence[Call],
-    tools: Mapping[str, Runnable],
+    tools: Mapping[str, AnyTool],
     *,
     timeout: float | Mapping[str, float] = TIMEOUT,
     at_once: int = AT_ONCE,
@@ -502,7 +491,7 @@ def _start(work: Callable[[], Answer], put: Callable[[Answer], None]) -> None:
     threading.Thread(target=lambda: put(run(work)), daemon=True, name="tool").start()
 
 
-def _run_one(call: Call, tool: Runnable, clock: Callable[[], float]) -> Answer:
+def _run_one(call: Call, tool: AnyTool, clock: Callable[[], float]) -> Answer:
     start = clock()
     try:
         result = tool.call(call.arguments)
@@ -518,7 +507,7 @@ def _run_one(call: Call, tool: Runnable, clock: Callable[[], float]) -> Answer:
     return Answer(call.id, call.name, text, is_error, ms, "error" if is_error else "ok")
 
 
-def _refusal(call: Call, tools: Mapping[str, Runnable]) -> Answer | None:
+def _refusal(call: Call, tools: Mapping[str, AnyTool]) -> Answer | None:
     """The answer to a call that names no tool, or whose arguments never became JSON."""
     if call.name not in tools:
         names = cut(", ".join(tools), 1_000) or "none"

@@ -17,7 +17,7 @@ from toolresults.codemode.registry import Registry
 from toolresults.tokens import to_json
 from toolresults.tools import Tool
 from workbook.examples.crm.access import SCOPES, Caller
-from workbook.examples.crm.definitions import company_functions
+from workbook.examples.crm.functions import company_functions
 from workbook.examples.crm.shapes import Team
 from workbook.examples.crm.store import NOW, TABLES, CrmStore, company_rows
 

@@ -16,7 +16,7 @@ A kind is `text`, `number`, `whole`, `date`, `id` (of another object), a list of
 import datetime as dt
 import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from functools import cache
 from itertools import chain
@@ -28,9 +28,7 @@ from toolresults.tools import Number, ToolError, Whole
 from workbook.paths import data_path
 
 from . import shapes
-from .access import Caller
 from .shapes import Cursor, Day, Limit, Page, Search
-from .store import CrmStore
 
 _KINDS = {
     "text": str, "bool": bool, "int": int, "money": Decimal, "day": dt.date,
@@ -50,20 +48,6 @@ class DefinitionOnly(ToolError, NotImplementedError):
 @cache
 def _data() -> dict[str, Any]:
     return json.loads(data_path("company_functions.json").read_text(encoding="utf-8"))
-
-
-def company_functions(
-    n: int, store: CrmStore, caller: Caller, *, keys: Sequence[str | bytes], **options
-) -> dict[str, Callable[..., object]]:
-    """The first `n` functions of the company by path: real ones among the first thirty
-    (`functions.crm_functions`), definitions after them. Raises `ValueError` for more than there
-    are.
-    """
-    from .functions import crm_functions
-
-    real = crm_functions(store, caller, keys=keys, **options)
-    functions = {**real, **definitions(max(0, n - len(real)))}
-    return dict(list(functions.items())[:n])
 
 
 def search_words(path: str) -> str:

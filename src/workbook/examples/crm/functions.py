@@ -21,7 +21,7 @@ from toolresults.results.budget import clamp
 from toolresults.results.cursor import CursorError, Cursors
 
 from .access import BadValue, Caller, NotFound, Refused, needs, require, shown
-from .definitions import first_thirty, search_words
+from .definitions import definitions, first_thirty, search_words
 from .shapes import (
     MAX_LIMIT,
     Approval,
@@ -81,6 +81,18 @@ def crm_functions(
         namespace, _, name = path.partition(".")
         found[path] = definition or getattr(services[namespace], name)
     return found
+
+
+def company_functions(
+    n: int, store: CrmStore, caller: Caller, *, keys: Sequence[str | bytes], **options
+) -> dict[str, Callable[..., object]]:
+    """The first `n` functions of the company by path: real ones among the first thirty
+    (`crm_functions`), definitions after them. Raises `ValueError` for more than there
+    are.
+    """
+    real = crm_functions(store, caller, keys=keys, **options)
+    functions = {**real, **definitions(max(0, n - len(real)))}
+    return dict(list(functions.items())[:n])
 
 
 _SOURCES = {"tasks": "task_rows"}
