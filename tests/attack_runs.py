@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from attacks import ANY, CANARY, LIMITS, Attack, files, functions
-from toolresults.codemode.limits import Limits, Run
-from toolresults.codemode.sandbox import open_sandbox
+from toolresults.codemode.execute import open_sandbox
+from toolresults.codemode.sandbox import Limits, Run
 from toolresults.tokens import count_tokens, to_json
 
 AT_ONCE = 4

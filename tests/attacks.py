@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
+from toolresults.codemode.execute import open_sandbox
 from toolresults.codemode.functions import HostFunction
-from toolresults.codemode.limits import Limits
-from toolresults.codemode.sandbox import open_sandbox
+from toolresults.codemode.sandbox import Limits
 from toolresults.tools import ToolError
 
 CANARY = "CANARY7f3a91c2"

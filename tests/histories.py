@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from toolresults.agent.wire import turns
+from toolresults.agent.openai_chat import OPENAI_CHAT
 from toolresults.tokens import to_json
 
 WORDS = st.text(st.sampled_from('ab é订单\n"{'), max_size=12).map(lambda text: f"w{text}")
@@ -51,7 +51,7 @@ def growing(api: str, history: list[dict]) -> list[list[dict]]:
     """Every state in which the history was between two groups, oldest first: what a loop might have
     sent.
     """
-    inside = {i for turn in turns(api, history) for i in range(turn.start + 1, turn.stop)}
+    inside = {i for turn in api.turns(history) for i in range(turn.start + 1, turn.stop)}
     return [history[:end] for end in range(1, len(history) + 1) if end not in inside]
 
 
@@ -72,9 +72,9 @@ class _Writer:
         self.api, self.ids = api, 0
 
     def history(self, session: list[dict]) -> list[dict]:
-        messages = [{"role": "system", "content": "Be brief."}] if self.api == "openai" else []
+        messages = [{"role": "system", "content": "Be brief."}] if self.api is OPENAI_CHAT else []
         for number, question in enumerate(session):
-            if number == 2 and self.api == "openai":
+            if number == 2 and self.api is OPENAI_CHAT:
                 messages.append({"role": "developer", "content": "Answer in French."})
             messages += [{"role": "user", "content": text} for text in question["asked"]]
             for turn in question["turns"]:
@@ -85,7 +85,7 @@ class _Writer:
         ids = [self.new_id() for _ in turn["calls"]]
         made = list(zip(ids, turn["calls"], strict=True))
         answers = made[::-1] if turn["turned"] else made
-        return (self.openai if self.api == "openai" else self.anthropic)(turn, made, answers)
+        return (self.openai if self.api is OPENAI_CHAT else self.anthropic)(turn, made, answers)
 
     def new_id(self) -> str:
         self.ids += 1

@@ -5,7 +5,6 @@ it fall over.
 import json
 import os
 import random
-import shutil
 import subprocess
 import sys
 
@@ -14,18 +13,11 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from toolresults.audit import show as audit_show
 from toolresults.audit.advise import REF
 from toolresults.audit.load import InputError
-from toolresults.audit.measure import (
-    dump,
-    fields_of,
-    pages,
-    row_texts,
-    row_tokens,
-    rows_that_fit,
-    weigh,
-)
-from toolresults.audit.report import audit_file
+from toolresults.audit.show import audit_file
+from toolresults.audit.weigh import dump, fields_of, into_pages, row_texts
 from toolresults.cli import cli
 from toolresults.tokens import ENCODINGS, count_tokens, to_json
 
@@ -158,15 +150,14 @@ json_values = st.recursive(
 @given(st.lists(json_values, max_size=8), st.integers(1, 200))
 def test_any_rows_are_put_together_as_to_json_does_and_pages_hold_them_all(values, budget):
     rows = json.loads(to_json(values))
-    fields = weigh(fields_of(rows), "o200k_base")
-    texts = row_texts(rows, fields)
+    texts = row_texts(rows, fields_of(rows))
     assert f"[{','.join(texts)}]" == to_json(rows)
-    each = row_tokens(texts, "o200k_base")
-    fit = rows_that_fit(texts, each, budget, "o200k_base")
+    each, fit, pages = into_pages(texts, budget)
+    assert len(each) == len(rows)
     assert fit == 0 or count_tokens(to_json(rows[:fit])) <= budget
     assert fit == len(rows) or count_tokens(to_json(rows[: fit + 1])) > budget
-    assert pages(each, budget) <= len(rows)
-    assert pages(each, 10**9) == min(1, len(rows))
+    assert pages <= len(rows)
+    assert into_pages(texts, 10**9)[2] == min(1, len(rows))
 
 
 @given(json_values)
@@ -459,26 +450,13 @@ def test_the_table_has_the_numbers(tmp_path):
     assert "\x1b" not in result.stdout
 
 
-def test_without_a_second_process_the_counts_are_the_same(tmp_path, monkeypatch):
-    path = tmp_path / "orders.json"
-    path.write_text(json.dumps(orders(10)), encoding="utf-8")
-    here = audit_file(str(path)).to_dict()
-    assert audit_file(str(path), cold=True).to_dict() == here
-    # there is none; and one that ends without a word
-    for program in (str(tmp_path / "no python"), shutil.which("true") or shutil.which("whoami")):
-        monkeypatch.setattr(sys, "executable", program)
-        assert audit_file(str(path), cold=True).to_dict() == here
-
-
 def test_json_has_the_documented_keys_and_stdin_works(tmp_path):
     text = json.dumps(orders(20))
     run = [sys.executable, "-m", "toolresults", "audit", "-", "--json", "--budget", "1000"]
     result = subprocess.run(run, input=text, capture_output=True, encoding="utf-8")
     report = json.loads(result.stdout)
-    import toolresults.audit.report as module
-
     for key in report:
-        assert key in module.__doc__
+        assert key in audit_show.__doc__
     assert report["file"] == "standard input"
     assert report["budget"] == 1_000
     assert report["as_written"]["tokens"]["qwen3.5"] == count_tokens(text, "qwen3.5")

@@ -12,7 +12,7 @@ import threading
 import pytest
 from click.testing import CliRunner
 
-from toolresults.commands import Fault
+from toolresults.cli import Fault
 from toolresults.tokens import count_tokens, to_json
 from workbook.cli import cli
 from workbook.commands.state import FILE, VARIABLE, signing_keys

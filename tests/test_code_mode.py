@@ -6,8 +6,8 @@ from functools import partial
 
 import pandas as pd
 import pytest
-
 from toolresults.agent.wire import APIS, fault
+
 from toolresults.tokens import to_json
 from workbook.bench import code_mode
 from workbook.bench.code_mode_agent import must_show

@@ -15,7 +15,7 @@ import pytest
 
 from toolresults.tokens import to_json
 from toolresults.tools import Tool, ToolError
-from workbook.bench.steps import NOW as WORKBOOK_NOW
+from workbook.bench.techniques import NOW as WORKBOOK_NOW
 from workbook.examples.crm.access import SCOPES, BadValue, Caller, NotFound, Refused
 from workbook.examples.crm.functions import crm_functions
 from workbook.examples.crm.generate import VOLUMES, Volume, generate

@@ -15,9 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolresults.agent.calllog import close_log, json_log
-from toolresults.agent.execute import FailureMemory, execute, not_run
-from toolresults.agent.wire import UNPARSED, Call
+from toolresults.agent.api import UNPARSED, Call
+from toolresults.agent.log import close_log, json_log
+from toolresults.agent.loop import FailureMemory, execute, not_run
 from toolresults.tokens import count_tokens
 from toolresults.tools import Tool, ToolError, ToolResult
 
@@ -98,8 +98,8 @@ def test_a_tool_that_hangs_is_answered_and_gives_its_place_free():
 def test_a_tool_that_hangs_does_not_keep_the_process_from_ending():
     program = """
 import threading
-from toolresults.agent.execute import execute
-from toolresults.agent.wire import Call
+from toolresults.agent.loop import execute
+from toolresults.agent.api import Call
 from toolresults.tools import Tool
 def hang() -> str:
     threading.Event().wait()

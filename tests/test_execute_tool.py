@@ -6,10 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolresults.codemode.execute import ADVICE, DONE, EMPTY, LEAST, execute_tool, render
+from toolresults.codemode.execute import (
+    ADVICE,
+    DONE,
+    EMPTY,
+    LEAST,
+    execute_tool,
+    open_sandbox,
+    render,
+)
 from toolresults.codemode.functions import HostFunction
-from toolresults.codemode.limits import Limits, Run
-from toolresults.codemode.sandbox import open_sandbox
+from toolresults.codemode.sandbox import Limits, Run
 from toolresults.results.budget import BudgetError
 from toolresults.tokens import count_tokens, to_json
 from toolresults.tools import Tool, ToolResult

@@ -10,13 +10,13 @@ import pytest
 from anthropic import BadRequestError as AnthropicError
 from matplotlib import pyplot
 from openai import BadRequestError as OpenAIError
-
 from toolresults.agent.scripted import WINDOW
+
 from toolresults.tokens import count_tokens
 from workbook import plots
 from workbook.bench import four_ways as bench
 from workbook.bench.oracle import seen_in
-from workbook.bench.steps import workbook_tools
+from workbook.bench.techniques import workbook_tools
 from workbook.bench.ways import QUESTIONS, WAYS
 from workbook.examples.orders.data import plain_order
 from workbook.examples.orders.store import REGIONS, OrderStore

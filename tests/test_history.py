@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from apis import EACH_API, answered
 from histories import growing, histories, issued
-from toolresults.agent.groups import sizes
+from toolresults.agent.anthropic import ANTHROPIC
+from toolresults.agent.bill import Ledger
 from toolresults.agent.history import (
     CLEARED,
     SUMMARY,
@@ -19,16 +21,15 @@ from toolresults.agent.history import (
     summarise,
     window,
 )
-from toolresults.agent.scripted import Reply, ScriptedModel
-from toolresults.agent.usage import Ledger
-from toolresults.agent.wire import answered, calls_of, fault, is_question
+from toolresults.agent.openai_chat import OPENAI_CHAT
+from toolresults.scripted import Reply, ScriptedModel
 from toolresults.tokens import count_tokens
 from wire_cases import ACCEPTED
 
 FEWER = settings(
     max_examples=settings().max_examples // 4
 )  # each history is trimmed in each of its states
-BOTH = pytest.mark.parametrize("api", ["openai", "anthropic"])
+BOTH = EACH_API
 
 
 def gist(messages):
@@ -73,12 +74,12 @@ TRIMMINGS = CLEARINGS | WINDOWS | SUMMARIES
 @given(data=st.data(), trim=TRIMMINGS)
 def test_what_an_api_accepts_it_accepts_trimmed(api, data, trim):
     history = data.draw(histories(api))
-    thinking = issued(history) if api == "anthropic" else None
+    thinking = issued(history) if api is ANTHROPIC else None
     for state in growing(api, history):
-        assert fault(api, state, thinking) is None
+        assert api.fault(state, thinking) is None
         before = copy.deepcopy(state)
         trimmed = trim(state, api=api)
-        assert fault(api, trimmed, thinking) is None
+        assert api.fault(trimmed, thinking) is None
         assert trimmed[0]["role"] == state[0]["role"]
         assert state == before, "the input was changed"
 
@@ -87,8 +88,8 @@ def test_what_an_api_accepts_it_accepts_trimmed(api, data, trim):
 @FEWER
 @given(trim=TRIMMINGS)
 def test_odd_histories_that_an_api_accepts_are_accepted_trimmed(api, trim):
-    for history in ACCEPTED[api]:
-        assert fault(api, trim(history, api=api)) is None
+    for history in ACCEPTED[api.name]:
+        assert api.fault(trim(history, api=api)) is None
 
 
 @BOTH
@@ -132,11 +133,11 @@ def test_clearing_only_replaces_old_results_and_keeps_all_else(api, data, keep, 
     trimmed = clear_tool_results(
         history, api=api, keep=keep, trigger=trigger, clear_at_least=least, exclude_tools=["refund"]
     )
-    names = {call.id: call.name for message in history for call in calls_of(api, message)}
+    names = {call.id: call.name for message in history for call in api.calls(message)}
     order = [id for message in history for id in answered(api, message)]
     unread = order[-unread_results(api, history) :] if unread_results(api, history) else []
     for before, after in zip(history, trimmed, strict=True):
-        assert calls_of(api, after) == calls_of(api, before)
+        assert api.calls(after) == api.calls(before)
         for old, new in zip(results(api, before), results(api, after), strict=True):
             if new != old:
                 assert {**old, "content": new["content"]} == new and new["content"].startswith(
@@ -146,9 +147,9 @@ def test_clearing_only_replaces_old_results_and_keeps_all_else(api, data, keep, 
                 assert names[id] != "refund" and names[id] in new["content"]
                 assert id not in (order[-keep:] if keep else []) and id not in unread
         assert without_results(api, before) == without_results(api, after)
-    saved = sum(sizes(api, history)) - sum(sizes(api, trimmed))
+    saved = sum(api.sizes(history)) - sum(api.sizes(trimmed))
     assert saved == 0 or saved >= max(least, 1)
-    if sum(sizes(api, history)) <= trigger:
+    if sum(api.sizes(history)) <= trigger:
         assert trimmed == history
 
 
@@ -157,13 +158,13 @@ def results(api, message):
         return []
     return (
         [message]
-        if api == "openai"
+        if api is OPENAI_CHAT
         else [b for b in message["content"] if b["type"] == "tool_result"]
     )
 
 
 def without_results(api, message):
-    if api == "openai":
+    if api is OPENAI_CHAT:
         return None if message["role"] == "tool" else message
     if isinstance(message["content"], str):
         return message
@@ -196,7 +197,7 @@ def test_a_window_keeps_whole_turns_the_system_prompt_and_the_question(api, data
         m for m in history if m["role"] in ("system", "developer")
     ]
     first = next(m for m in trimmed if m["role"] not in ("system", "developer"))
-    assert first["role"] == "user" and is_question(api, first) and not answered(api, first)
+    assert first["role"] == "user" and api.is_question(first) and not answered(api, first)
     if len(said) <= turns:
         assert trimmed == history
 
@@ -206,7 +207,7 @@ def session(api, turns=12, size=300):
     result = "row " * size
     messages = [{"role": "user", "content": "Look at all of it."}]
     for k in range(turns):
-        if api == "openai":
+        if api is OPENAI_CHAT:
             function = {"name": "search", "arguments": f'{{"page":{k}}}'}
             call = {"id": f"c{k}", "type": "function", "function": function}
             messages += [
@@ -310,7 +311,7 @@ def test_a_summary_is_made_once_for_each_round_and_charged(api):
     ]
     assert sent[-1][0]["content"].startswith(SUMMARY)
     assert len(summary.spent) == len(ledger.turns) == 3
-    first = sum(sizes(api, history[: 1 + 2 * 3])) + count_tokens("Summarise.")
+    first = sum(api.sizes(history[: 1 + 2 * 3])) + count_tokens("Summarise.")
     assert summary.spent[0].input == first
     assert ledger.cumulative_input == sum(usage.input for usage in summary.spent)
 
@@ -318,7 +319,7 @@ def test_a_summary_is_made_once_for_each_round_and_charged(api):
 @BOTH
 def test_a_later_summary_is_told_the_earlier_one_and_never_the_system_prompt(api):
     seen = []
-    system = [{"role": "system", "content": "Be brief."}] if api == "openai" else []
+    system = [{"role": "system", "content": "Be brief."}] if api is OPENAI_CHAT else []
     history = [*system, *session(api)]
     sent = summarise(
         history,
@@ -350,7 +351,7 @@ def test_a_later_summary_is_told_the_earlier_one_and_never_the_system_prompt(api
 )
 def test_settings_that_cannot_work_are_refused(trim):
     with pytest.raises(ValueError):
-        trim(session("openai"), api="openai")
+        trim(session(OPENAI_CHAT), api=OPENAI_CHAT)
 
 
 @BOTH
@@ -365,14 +366,14 @@ def test_settings_that_cannot_work_are_refused(trim):
 )
 def test_the_real_clients_send_trimmed_histories_and_the_strict_model_takes_them(api, trim):
     model = ScriptedModel(lambda messages: Reply("Go on."), window=2_500)
-    client = getattr(model, api)()
-    create = client.chat.completions.create if api == "openai" else client.messages.create
+    client = model.client(api)
+    create = client.chat.completions.create if api is OPENAI_CHAT else client.messages.create
     for state in growing(api, session(api))[::2]:
         if state[-1]["role"] == "assistant":
             continue
         create(
             model="m",
             messages=trim(state, api=api),
-            **({} if api == "openai" else {"max_tokens": 100}),
+            **({} if api is OPENAI_CHAT else {"max_tokens": 100}),
         )
     assert len(model.requests) > 5

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BeforeValidator, Field
 
-from toolresults.codemode.functions import MESSAGE_CHARS, HostCalls, HostError, HostFunction
-from toolresults.codemode.limits import Limits, Printed, Stopped
+from toolresults.codemode.functions import MESSAGE_CHARS, HostError, HostFunction
+from toolresults.codemode.sandbox import HostCalls, Limits, Printed, Stopped
 from toolresults.results.cursor import RESTART, CursorError
 from toolresults.results.shape import clean
 from toolresults.tokens import count_tokens, repair

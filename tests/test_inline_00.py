@@ -69,7 +69,7 @@ def test_versions_compare_as_numbers(found, least, ok):
 
 @pytest.fixture(scope="module")
 def headline() -> pd.DataFrame:
-    from workbook.bench.steps import headline
+    from workbook.bench.headline import headline
 
     return headline()
 

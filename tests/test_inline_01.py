@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.axes import Axes
 
-from toolresults.audit.measure import fields_of
-from toolresults.audit.measure import weigh as audit_weigh
+from toolresults.audit.weigh import fields_of, weigh_fields
 from toolresults.tokens import count_many, count_tokens, estimate_tokens, to_json
 from workbook import plots
 from workbook.checks import n01
@@ -66,7 +65,7 @@ def test_the_inline_weights_are_the_audits():
     orders = classic_orders(100)
     shares = inline("weigh")(orders)
     whole = count_tokens(to_json(orders))
-    assert {f.key: f.tokens / whole for f in audit_weigh(fields_of(orders), "o200k_base")} == dict(
+    assert {f.key: f.tokens / whole for f in weigh_fields(fields_of(orders))} == dict(
         shares["tokens"]
     )
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbook.bench.steps import steps
+from workbook.bench.headline import headline_steps
 from workbook.checks import n02
 from workbook.examples.orders.data import plain_order
 from workbook.examples.orders.store import REGIONS, STATUSES, OrderFilter, OrderStore
@@ -59,7 +59,7 @@ def test_the_filter_from_scratch_keeps_the_rows_that_the_store_keeps(wanted):
 
 def test_the_headline_of_the_notebook_is_that_of_the_table():
     with OrderStore.open() as store:
-        naive, filtered = islice(steps(store), 2)
+        naive, filtered = islice(headline_steps(store), 2)
     title = NOTEBOOK.cells[0].source
     assert f"{naive.exact:,}" in title
     assert f"{filtered.exact:,}" in title

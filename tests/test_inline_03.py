@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from toolresults.results.budget import clamp
 from toolresults.results.cursor import RESTART, CursorError, Cursors
-from workbook.bench.steps import steps
+from workbook.bench.headline import headline_steps
 from workbook.checks import n03
 from workbook.examples.orders.data import plain_order
 from workbook.examples.orders.store import OrderStore
@@ -99,7 +99,9 @@ def test_without_the_strict_reader_other_spellings_pass():
 def test_the_headline_of_the_notebook_is_that_of_the_table():
     with OrderStore.open() as store:
         sizes = {
-            step.step: step.exact for step in steps(store) if step.step in ("filtered", "capped")
+            step.step: step.exact
+            for step in headline_steps(store)
+            if step.step in ("filtered", "capped")
         }
     assert all(f"{exact:,}" in NOTEBOOK.cells[0].source for exact in sizes.values())
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from toolresults.results.shape import clean, cut, shape
 from toolresults.tokens import to_json
-from workbook.bench.steps import steps
+from workbook.bench.headline import headline_steps
 from workbook.checks import n04
 from workbook.examples.orders.store import OrderStore
 from workbook.runner import read
@@ -71,7 +71,7 @@ def test_a_format_with_one_header_has_a_column_for_every_key():
 
 def test_the_headline_of_the_notebook_is_that_of_the_table():
     with OrderStore.open() as store:
-        _, _, capped, concise = islice(steps(store), 4)
+        _, _, capped, concise = islice(headline_steps(store), 4)
     title = NOTEBOOK.cells[0].source
     assert f"{capped.exact:,}" in title
     assert f"{concise.exact:,}" in title

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from toolresults.results.budget import largest_fit
 from toolresults.results.cursor import Cursors
 from toolresults.tokens import count_tokens, to_json
-from workbook.bench.steps import steps
+from workbook.bench.headline import headline_steps
 from workbook.checks import n05
 from workbook.examples.orders.store import OrderStore
 from workbook.runner import read
@@ -94,7 +94,7 @@ def test_a_mark_added_after_measuring_is_over_every_small_budget(budget):
 
 def test_the_headline_of_the_notebook_is_that_of_the_table():
     with OrderStore.open() as store:
-        *_, fitted = islice(steps(store), 5)
+        *_, fitted = islice(headline_steps(store), 5)
     assert f"it uses {fitted.exact}" in NOTEBOOK.cells[0].source
 
 

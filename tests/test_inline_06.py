@@ -17,7 +17,8 @@ from toolresults.results.cursor import RESTART
 from toolresults.results.payload import CEILING, window
 from toolresults.results.redact import redact
 from toolresults.tokens import count_tokens, to_json
-from workbook.bench.steps import steps, workbook_tools
+from workbook.bench.headline import headline_steps
+from workbook.bench.techniques import workbook_tools
 from workbook.checks import n06
 from workbook.examples.orders.data import plain_order
 from workbook.examples.orders.gateway import SECRET
@@ -322,7 +323,7 @@ def test_the_whole_account_comes_out_without_a_secret_and_in_the_packages_order(
 
 def test_the_headline_of_the_notebook_is_that_of_the_table():
     with OrderStore.open() as store:
-        last = list(islice(steps(store), 6))[-1]
+        last = list(islice(headline_steps(store), 6))[-1]
     assert f"{last.exact} tokens" in NOTEBOOK.cells[0].source
 
 

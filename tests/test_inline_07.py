@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from toolresults.codemode.execute import open_sandbox
 from toolresults.codemode.functions import HostFunction
-from toolresults.codemode.sandbox import open_sandbox
 from workbook.bench.four_ways import load
 from workbook.bench.ways import RATE_CODE
 from workbook.checks import n07

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from toolresults.agent.wire import fault
 
 from histories import histories
 from toolresults.agent.history import clear_tool_results
-from toolresults.agent.wire import fault
 from workbook import plots
 from workbook.bench.ten_turns import against
 from workbook.checks import n08

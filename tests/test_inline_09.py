@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-from toolresults.agent import anthropic_loop, openai_loop
 from toolresults.agent.fragments import STYLES
 from toolresults.agent.scripted import Reply, ScriptedModel
 from toolresults.agent.streaming import assemble
+
+from toolresults.agent import anthropic_loop, openai_loop
 from toolresults.tokens import repair, to_json
 from workbook.checks import n09
 from workbook.examples.assistant import CITIES, POSTS, SECONDS, ModelledClock, assistant_tools

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from toolresults.codemode.execute import open_sandbox
 from toolresults.codemode.functions import HostFunction
-from toolresults.codemode.javascript_process import EngineError, Process
-from toolresults.codemode.limits import Limits
-from toolresults.codemode.sandbox import open_sandbox
+from toolresults.codemode.javascript import EngineError
+from toolresults.codemode.sandbox import Limits
 from toolresults.tokens import count_tokens
 from toolresults.tools import ToolError
 
@@ -366,8 +366,10 @@ def test_without_the_package_it_says_what_to_install(monkeypatch):
 
 
 def test_an_engine_that_does_not_load_is_said_in_one_line(tmp_path):
+    opened = sandbox()
+    opened._engine = tmp_path
     with pytest.raises(EngineError, match="JavaScript's engine did not start: OSError.*mini_racer"):
-        Process(tmp_path, Limits())
+        opened.run("return 1")
     assert sys.platform != "linux" or children() == []
 
 

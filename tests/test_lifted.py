@@ -1,8 +1,10 @@
-"""`results/`, `tokens.py` and `plain.py` can be copied into another project as they are."""
+"""What the README says to copy can be copied into another project as it is."""
 
+import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -41,8 +43,7 @@ def test_a_file_works_in_another_project(tmp_path, name):
     folder.mkdir(parents=True)
     for package in (folder.parent, folder):
         (package / "__init__.py").touch()
-    for file in ("tokens.py", "plain.py"):
-        shutil.copy(SOURCE / file, folder.parent)
+    shutil.copy(SOURCE / "tokens.py", folder.parent)
     for file in [name, *NEEDS[name]]:
         shutil.copy(SOURCE / "results" / f"{file}.py", folder)
     code = f"import sys; sys.modules['toolresults'] = None\nfrom theirs.fits import {name}\n{USE[name]}"
@@ -57,19 +58,32 @@ def test_a_file_works_in_another_project(tmp_path, name):
     assert run.stdout.startswith(PRINTS[name])
 
 
-def test_code_mode_works_in_another_project(tmp_path):
-    """With `results/` and the four files beside it that the README names."""
-    theirs = tmp_path / "theirs"
-    for folder in ("codemode", "results"):
-        shutil.copytree(
-            SOURCE / folder, theirs / folder, ignore=shutil.ignore_patterns("__pycache__")
-        )
-    for file in ("arguments", "plain", "tokens", "tools"):
-        shutil.copy(SOURCE / f"{file}.py", theirs)
-    (theirs / "__init__.py").touch()
-    code = """if True:
-        import sys
-        sys.modules["toolresults"] = None
+README = (SOURCE.parents[1] / "README.md").read_text(encoding="utf-8")
+
+LIFTS = {
+    "results that fit": (
+        """
+        from theirs.results.budget import page
+        print(page([{"id": 7}], total=1, cursor_after=lambda n: None, budget=100))
+        """,
+        '{"total_matches":1,"shown":1,"items":[{"id":7}],"next_cursor":null}',
+    ),
+    "the tool loop": (
+        """
+        from theirs.agent.anthropic import ANTHROPIC
+        from theirs.agent.history import window
+        from theirs.agent.loop import run
+        from theirs.agent.openai_chat import OPENAI_CHAT
+        from theirs.scripted import Reply, ScriptedModel
+        for api in (OPENAI_CHAT, ANTHROPIC):
+            model = ScriptedModel(lambda messages: Reply("Hello."))
+            said = run(api, model.client(api), "Hi", [], model="any")
+            print(said.text, len(window(said.messages, api=api, turns=1)))
+        """,
+        "Hello. 2\nHello. 2",
+    ),
+    "code mode": (
+        """
         from theirs.codemode.registry import Registry
         def two() -> int:
             return 2
@@ -77,7 +91,27 @@ def test_code_mode_works_in_another_project(tmp_path):
             with Registry(language=language) as registry:
                 registry.register(two, "a")
                 print(registry.tools()[1].call({"code": code}).text)
-    """
+        """,
+        '{"value":3}\n{"value":3}',
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LIFTS)
+def test_what_the_readme_says_to_copy_works_in_another_project(tmp_path, what):
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "__init__.py").touch()
+    [row] = [line for line in README.splitlines() if line.startswith(f"| {what}")]
+    listed = re.findall(r"`([^`]+)`", row.split("|")[2])
+    for name in [*listed, *(["scripted/"] if "agent/" in listed else [])]:
+        if name.endswith("/"):
+            shutil.copytree(SOURCE / name, theirs / name, ignore=shutil.ignore_patterns("__*__"))
+            shutil.copy(SOURCE / name / "__init__.py", theirs / name)
+        else:
+            shutil.copy(SOURCE / name, theirs)
+    code, printed = LIFTS[what]
+    code = "import sys; sys.modules['toolresults'] = None\n" + textwrap.dedent(code)
     run = subprocess.run(
         [sys.executable, "-X", "utf8", "-c", code],
         cwd=tmp_path,
@@ -85,4 +119,4 @@ def test_code_mode_works_in_another_project(tmp_path):
         encoding="utf-8",
         check=False,
     )
-    assert (run.stdout.split(), run.stderr) == (['{"value":3}'] * 2, "")
+    assert (run.stdout.strip(), run.stderr) == (printed, "")

@@ -16,29 +16,26 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolresults.agent import anthropic_loop, openai_loop
-from toolresults.agent.calllog import json_log
-from toolresults.agent.outcome import STOPS
-from toolresults.agent.prices import Price, Prices
-from toolresults.agent.request_text import request_tokens
-from toolresults.agent.scripted import Reply, ScriptedModel
-from toolresults.agent.spending import SpendingLimit, SpendingLimitReached, live_client
-from toolresults.agent.streaming import StreamError
+from apis import EACH_API, answered
+from toolresults.agent import loop
+from toolresults.agent.anthropic import ANTHROPIC, blocks
+from toolresults.agent.api import StreamError
+from toolresults.agent.bill import Ledger, Price, Prices, SpendingLimit, SpendingLimitReached
+from toolresults.agent.log import json_log
+from toolresults.agent.loop import STOPS
+from toolresults.agent.openai_chat import OPENAI_CHAT
 from toolresults.agent.transcript import Transcript, read_messages
-from toolresults.agent.usage import Ledger
-from toolresults.agent.wire import answered, blocks, calls_of, fault
+from toolresults.scripted import Reply, ScriptedModel
 from toolresults.tokens import count_tokens
 from toolresults.tools import Tool, ToolError, ToolResult, Whole
 
-LOOPS = {"openai": openai_loop, "anthropic": anthropic_loop}
-APIS = pytest.mark.parametrize("api", LOOPS)
 STREAMS = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 
 
 def run(api, model, question, tools, /, **options):
     """A run with the real client of `api`; `model` is a ScriptedModel."""
-    client = getattr(model, api)(**options.pop("client", {}))
-    return LOOPS[api].run(client, question, tools, **{"model": "scripted", **options})
+    client = model.client(api, **options.pop("client", {}))
+    return loop.run(api, client, question, tools, **{"model": "scripted", **options})
 
 
 def script(*replies, **options):
@@ -49,7 +46,7 @@ def script(*replies, **options):
 
 def results(api, messages):
     """The texts of all tool results, in order."""
-    if api == "openai":
+    if api is OPENAI_CHAT:
         return [message["content"] for message in messages if message["role"] == "tool"]
     return [block["content"] for message in messages for block in blocks(message, "tool_result")]
 
@@ -57,7 +54,7 @@ def results(api, messages):
 def stays_usable(api, outcome):
     """Whether the history takes another question: the model, as strict as the API, answers it."""
     history = [*outcome.messages, {"role": "user", "content": "And now?"}]
-    assert fault(api, history) is None
+    assert api.fault(history) is None
     return run(api, script(Reply("Still here.")), history, []).text == "Still here."
 
 
@@ -93,7 +90,7 @@ def get_blog(id: Whole) -> dict:
 # ----------------------------------------------------------------------------------------------
 
 
-@APIS
+@EACH_API
 @STREAMS
 def test_one_question_makes_four_messages_and_two_model_calls(api, stream):
     model = script(Reply(calls=[("weather", {"city": "Huế"})]), Reply("Clear in Huế."))
@@ -102,12 +99,12 @@ def test_one_question_makes_four_messages_and_two_model_calls(api, stream):
     assert (outcome.text, outcome.stop, outcome.turns) == ("Clear in Huế.", "answer", 2)
     assert (
         outcome.reasons
-        == {"openai": ("tool_calls", "stop"), "anthropic": ("tool_use", "end_turn")}[api]
+        == {"openai": ("tool_calls", "stop"), "anthropic": ("tool_use", "end_turn")}[api.name]
     )
     roles = {
         "openai": ["user", "assistant", "tool", "assistant"],
         "anthropic": ["user", "assistant"] * 2,
-    }[api]
+    }[api.name]
     assert [message["role"] for message in outcome.messages] == roles
     assert results(api, outcome.messages) == ['{"city":"Huế","sky":"clear"}']
     assert len(question) == 1, "the caller's list is not changed"
@@ -115,7 +112,7 @@ def test_one_question_makes_four_messages_and_two_model_calls(api, stream):
     assert stays_usable(api, outcome)
 
 
-@APIS
+@EACH_API
 @STREAMS
 def test_a_call_can_depend_on_the_result_of_another(api, stream):
     def policy(messages):
@@ -135,7 +132,7 @@ def test_a_call_can_depend_on_the_result_of_another(api, stream):
     assert (outcome.text, outcome.turns) == ("Ship small.", 3)
 
 
-@APIS
+@EACH_API
 @STREAMS
 def test_parallel_calls_run_in_parallel_and_are_all_answered_in_order(api, stream):
     ended = [threading.Event() for _ in range(10)]
@@ -152,9 +149,9 @@ def test_parallel_calls_run_in_parallel_and_are_all_answered_in_order(api, strea
     )
     outcome = run(api, model, "All parts.", [Tool(part)], stream=stream, at_once=10)
     assert results(api, outcome.messages) == [f"part {n}" for n in range(10)]
-    ids = [call.id for call in calls_of(api, outcome.messages[1])]
+    ids = [call.id for call in api.calls(outcome.messages[1])]
     assert [id for message in outcome.messages for id in answered(api, message)] == ids
-    if api == "anthropic":
+    if api is ANTHROPIC:
         answers = outcome.messages[2]["content"]
         assert (
             len(outcome.messages) == 4
@@ -164,7 +161,7 @@ def test_parallel_calls_run_in_parallel_and_are_all_answered_in_order(api, strea
         assert [message["role"] for message in outcome.messages[2:-1]] == ["tool"] * 10
 
 
-@APIS
+@EACH_API
 def test_a_question_may_follow_and_sees_the_results_before_it(api):
     tools = [Tool(weather)]
     first = run(
@@ -181,22 +178,22 @@ def test_a_question_may_follow_and_sees_the_results_before_it(api):
     assert again.messages[:4] == first.messages
 
 
-@APIS
+@EACH_API
 def test_the_system_prompt_is_in_each_request_and_not_in_the_history(api):
     model = script(Reply(calls=[("weather", {"city": "Bonn"})]), Reply("Clear."))
     outcome = run(
         api, model, "Weather?", [Tool(weather)], system="Be brief.", options={"metadata": {}}
     )
     for body in model.requests:
-        said = body["system"] if api == "anthropic" else body["messages"][0]
+        said = body["system"] if api is ANTHROPIC else body["messages"][0]
         assert said == (
-            "Be brief." if api == "anthropic" else {"role": "system", "content": "Be brief."}
+            "Be brief." if api is ANTHROPIC else {"role": "system", "content": "Be brief."}
         )
         assert body["metadata"] == {}
     assert "Be brief." not in json.dumps(outcome.messages)
 
 
-@APIS
+@EACH_API
 def test_max_steps_ends_with_a_history_that_can_go_on(api):
     sent = Sent()
     model = ScriptedModel(lambda messages: Reply(calls=[("send", {"text": str(len(messages))})]))
@@ -220,23 +217,23 @@ def test_max_steps_ends_with_a_history_that_can_go_on(api):
 CALL = [("send", {"text": "hello"})]
 ENDS = [
     # api, a reply, how the run ends, how often the tool ran
-    ("openai", Reply("Hi.", stop="end"), "answer", 0),
-    ("openai", Reply("Hi.", stop="length"), "length", 0),
-    ("openai", Reply("Hi.", stop="content_filter"), "content_filter", 0),
-    ("openai", Reply("Hi.", calls=CALL, stop="content_filter"), "content_filter", 0),
-    ("openai", Reply("I cannot.", stop="refusal"), "refusal", 0),
-    ("anthropic", Reply("Hi.", stop="end"), "answer", 0),
-    ("anthropic", Reply("", stop="end"), "answer", 0),
-    ("anthropic", Reply(" \n", stop="end"), "answer", 0),
-    ("anthropic", Reply("Hi.", stop="max_tokens"), "length", 0),
-    ("anthropic", Reply("Hi.", stop="stop_sequence"), "stop_sequence", 0),
-    ("anthropic", Reply("Hi.", calls=CALL, stop="stop_sequence"), "stop_sequence", 0),
-    ("anthropic", Reply("Hi.", stop="refusal"), "refusal", 0),
-    ("anthropic", Reply("", stop="refusal"), "refusal", 0),
-    ("anthropic", Reply("Hi.", calls=CALL, stop="refusal"), "refusal", 0),
-    ("anthropic", Reply("Hi.", stop="model_context_window_exceeded"), "context_window", 0),
+    (OPENAI_CHAT, Reply("Hi.", stop="end"), "answer", 0),
+    (OPENAI_CHAT, Reply("Hi.", stop="length"), "length", 0),
+    (OPENAI_CHAT, Reply("Hi.", stop="content_filter"), "content_filter", 0),
+    (OPENAI_CHAT, Reply("Hi.", calls=CALL, stop="content_filter"), "content_filter", 0),
+    (OPENAI_CHAT, Reply("I cannot.", stop="refusal"), "refusal", 0),
+    (ANTHROPIC, Reply("Hi.", stop="end"), "answer", 0),
+    (ANTHROPIC, Reply("", stop="end"), "answer", 0),
+    (ANTHROPIC, Reply(" \n", stop="end"), "answer", 0),
+    (ANTHROPIC, Reply("Hi.", stop="max_tokens"), "length", 0),
+    (ANTHROPIC, Reply("Hi.", stop="stop_sequence"), "stop_sequence", 0),
+    (ANTHROPIC, Reply("Hi.", calls=CALL, stop="stop_sequence"), "stop_sequence", 0),
+    (ANTHROPIC, Reply("Hi.", stop="refusal"), "refusal", 0),
+    (ANTHROPIC, Reply("", stop="refusal"), "refusal", 0),
+    (ANTHROPIC, Reply("Hi.", calls=CALL, stop="refusal"), "refusal", 0),
+    (ANTHROPIC, Reply("Hi.", stop="model_context_window_exceeded"), "context_window", 0),
     (
-        "anthropic",
+        ANTHROPIC,
         Reply("Hi.", calls=CALL, stop="model_context_window_exceeded"),
         "context_window",
         0,
@@ -259,13 +256,13 @@ def test_every_stop_reason_has_its_branch(api, reply, stop, ran, stream):
 @STREAMS
 def test_a_paused_turn_goes_on_with_what_the_model_had(stream):
     model = script(Reply("Searching the web.", stop="pause"), Reply("Found it."))
-    outcome = run("anthropic", model, "Search.", [], stream=stream)
+    outcome = run(ANTHROPIC, model, "Search.", [], stream=stream)
     assert (outcome.stop, outcome.text, outcome.turns) == ("answer", "Found it.", 2)
     assert model.requests[1]["messages"][-1] == outcome.messages[1]
-    assert stays_usable("anthropic", outcome)
+    assert stays_usable(ANTHROPIC, outcome)
 
 
-@APIS
+@EACH_API
 def test_a_stop_reason_nobody_knows_runs_nothing(api):
     sent, model = Sent(), script(Reply(calls=CALL))
 
@@ -281,7 +278,7 @@ def test_a_stop_reason_nobody_knows_runs_nothing(api):
     assert stays_usable(api, outcome)
 
 
-@APIS
+@EACH_API
 @STREAMS
 def test_a_reply_that_was_cut_is_asked_for_once_more_with_a_larger_limit(api, stream):
     sent, ledger, events = Sent(), Ledger(), []
@@ -301,7 +298,7 @@ def test_a_reply_that_was_cut_is_asked_for_once_more_with_a_larger_limit(api, st
         ledger=ledger,
         on_event=events.append,
     )
-    name = {"openai": "max_completion_tokens", "anthropic": "max_tokens"}[api]
+    name = {"openai": "max_completion_tokens", "anthropic": "max_tokens"}[api.name]
     assert [body[name] for body in model.requests] == [60, 240, 60]
     assert (outcome.stop, outcome.turns, sent.ran) == ("answer", 2, [text])
     assert len(outcome.messages) == 4, "what was cut is not in the history"
@@ -311,7 +308,7 @@ def test_a_reply_that_was_cut_is_asked_for_once_more_with_a_larger_limit(api, st
     assert {"event": "retry", "turn": 1, "max_tokens": 240} in events
 
 
-@APIS
+@EACH_API
 @STREAMS
 @pytest.mark.parametrize("cut", [0, 1, 9, 15])
 def test_half_an_argument_is_never_run_and_the_session_goes_on(api, stream, cut):
@@ -332,15 +329,14 @@ def test_half_an_argument_is_never_run_and_the_session_goes_on(api, stream, cut)
     first, second, _ = results(api, outcome.messages)
     assert "cut off at the limit of tokens" in first and "cut off at the limit of tokens" in second
     assert len(model.requests) == 4, "one retry, and no more"
-    if api == "openai":  # servers that parse the arguments of a history must be able to
+    if api is OPENAI_CHAT:  # servers that parse the arguments of a history must be able to
         assert all(
-            isinstance(json.loads(call.arguments), dict)
-            for call in calls_of(api, outcome.messages[1])
+            isinstance(json.loads(call.arguments), dict) for call in api.calls(outcome.messages[1])
         )
     assert stays_usable(api, outcome)
 
 
-@APIS
+@EACH_API
 def test_a_larger_limit_that_the_server_refuses_is_no_error(api):
     model = script(Reply("Once upon", stop="length"), errors=[None, 400])
     outcome = run(api, model, "A story.", [])
@@ -359,17 +355,17 @@ ALLOWED = {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools
 ALLOWED_AUTO = {"type": "allowed_tools", "allowed_tools": {"mode": "auto", "tools": [OPENAI_TOOL]}}
 CHOICES = [
     # api, tool_choice, what the first request says, what the second says
-    ("openai", "auto", "auto", "auto"),
-    ("openai", "required", "required", "auto"),
-    ("openai", "send", OPENAI_TOOL, "auto"),
-    ("openai", OPENAI_TOOL, OPENAI_TOOL, "auto"),
-    ("openai", ALLOWED, ALLOWED, ALLOWED_AUTO),
-    ("anthropic", "auto", {"type": "auto"}, {"type": "auto"}),
-    ("anthropic", "required", {"type": "any"}, {"type": "auto"}),
-    ("anthropic", "any", {"type": "any"}, {"type": "auto"}),
-    ("anthropic", "send", {"type": "tool", "name": "send"}, {"type": "auto"}),
+    (OPENAI_CHAT, "auto", "auto", "auto"),
+    (OPENAI_CHAT, "required", "required", "auto"),
+    (OPENAI_CHAT, "send", OPENAI_TOOL, "auto"),
+    (OPENAI_CHAT, OPENAI_TOOL, OPENAI_TOOL, "auto"),
+    (OPENAI_CHAT, ALLOWED, ALLOWED, ALLOWED_AUTO),
+    (ANTHROPIC, "auto", {"type": "auto"}, {"type": "auto"}),
+    (ANTHROPIC, "required", {"type": "any"}, {"type": "auto"}),
+    (ANTHROPIC, "any", {"type": "any"}, {"type": "auto"}),
+    (ANTHROPIC, "send", {"type": "tool", "name": "send"}, {"type": "auto"}),
     (
-        "anthropic",
+        ANTHROPIC,
         {"type": "tool", "name": "send"},
         {"type": "tool", "name": "send"},
         {"type": "auto"},
@@ -391,12 +387,13 @@ def test_a_choice_of_tools_is_forced_on_the_first_turn_only(api, choice, first, 
     assert (outcome.stop, outcome.text, sent.ran) == ("answer", "Done.", ["hello"])
 
 
-@APIS
+@EACH_API
 def test_none_means_no_tool_at_all(api):
     model = script(Reply("From memory."))
     outcome = run(api, model, "Hello.", [Tool(weather)], tool_choice="none", parallel=False)
     assert (
-        model.requests[0]["tool_choice"] == {"openai": "none", "anthropic": {"type": "none"}}[api]
+        model.requests[0]["tool_choice"]
+        == {"openai": "none", "anthropic": {"type": "none"}}[api.name]
     )
     assert (outcome.text, outcome.turns) == ("From memory.", 1)
     bare = script(Reply("Hi."))
@@ -406,12 +403,12 @@ def test_none_means_no_tool_at_all(api):
         run(api, bare, "Hello.", [Tool(weather)], tool_choice="wether")
 
 
-@APIS
+@EACH_API
 def test_one_call_at_a_time_can_be_asked_for(api):
     model = script(Reply(calls=CALL), Reply("Done."))
     run(api, model, "Send.", [Sent().tool], parallel=False, tool_choice="required")
     for body, choice in zip(model.requests, ("any", "auto"), strict=True):
-        if api == "openai":
+        if api is OPENAI_CHAT:
             assert body["parallel_tool_calls"] is False
         else:
             assert body["tool_choice"] == {"type": choice, "disable_parallel_tool_use": True}
@@ -421,7 +418,7 @@ def test_one_call_at_a_time_can_be_asked_for(api):
 # --------------------------------------------------------------------------------------
 
 
-@APIS
+@EACH_API
 @pytest.mark.parametrize(
     "fragments", ["tidy", "characters", "arguments_first", "empty_id", "no_index", "extras"]
 )
@@ -438,7 +435,7 @@ def test_a_stream_makes_the_same_session_as_whole_replies(api, fragments):
     assert results(api, whole.messages) == ['{"city":"Việt 🎉","sky":"clear"}', "sent "]
 
 
-@APIS
+@EACH_API
 @STREAMS
 def test_the_caller_is_told_what_happens(api, stream):
     events = []
@@ -455,7 +452,7 @@ def test_the_caller_is_told_what_happens(api, stream):
     assert [event.get("status") for event in events if event["event"] == "answered"] == ["ok"]
 
 
-@APIS
+@EACH_API
 @STREAMS
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
@@ -470,7 +467,7 @@ def test_the_caller_is_told_what_happens(api, stream):
     ],
 )
 def test_a_bad_call_is_answered_and_the_session_goes_on(api, stream, name, arguments, told):
-    if api == "anthropic" and isinstance(arguments, str) and not arguments.startswith('{"limit'):
+    if api is ANTHROPIC and isinstance(arguments, str) and not arguments.startswith('{"limit'):
         stream = True  # an unstreamed response of this API holds only objects
 
     def find(limit: Whole = 1) -> dict:
@@ -486,12 +483,12 @@ def test_a_bad_call_is_answered_and_the_session_goes_on(api, stream, name, argum
     first, second = results(api, outcome.messages)
     assert told in first and second == '{"limit":2}'
     assert outcome.text == "On."
-    if api == "anthropic":
+    if api is ANTHROPIC:
         marks = [block.get("is_error", False) for block in outcome.messages[2]["content"]]
         assert marks == ["error" in first, False]
 
 
-@APIS
+@EACH_API
 def test_half_an_emoji_breaks_no_request(api):
     def echo(text: str) -> ToolResult:
         """Says it back."""
@@ -513,7 +510,7 @@ def test_thinking_goes_back_as_it_came(stream):
         Reply("", calls=CALL, thinking="Then …"),
         Reply("Done."),
     )
-    outcome = run("anthropic", model, "Go.", [Sent().tool], stream=stream)
+    outcome = run(ANTHROPIC, model, "Go.", [Sent().tool], stream=stream)
     assert outcome.turns == 3
     assert [block["thinking"] for m in outcome.messages for block in blocks(m, "thinking")] == [
         "First …\n",
@@ -525,7 +522,7 @@ def test_thinking_goes_back_as_it_came(stream):
 # ---------------------------------------------------------------------------------------------------
 
 
-@APIS
+@EACH_API
 @STREAMS
 def test_retries_with_growing_waits_are_the_sdks(api, stream):
     model = script(Reply(calls=CALL), Reply("Done."), errors=[429, 500, None, 529])
@@ -535,11 +532,11 @@ def test_retries_with_growing_waits_are_the_sdks(api, stream):
     assert len(model.requests) == 5 and model.requests[0] == model.requests[1] == model.requests[2]
 
 
-@APIS
+@EACH_API
 def test_an_error_that_stays_is_raised_with_what_was_done(api):
     kinds = {"openai": openai.RateLimitError, "anthropic": anthropic.RateLimitError}
     model = script(Reply(calls=CALL), errors=[None, 429])
-    with pytest.raises(kinds[api]) as caught:
+    with pytest.raises(kinds[api.name]) as caught:
         run(api, model, "Send.", [Sent().tool], client={"max_retries": 0})
     outcome = caught.value.outcome
     assert (outcome.stop, outcome.turns, results(api, outcome.messages)) == (
@@ -550,7 +547,7 @@ def test_an_error_that_stays_is_raised_with_what_was_done(api):
     assert stays_usable(api, outcome)
 
 
-@APIS
+@EACH_API
 def test_a_stream_that_makes_no_sense_is_raised_with_what_was_done(api):
     model = script(Reply(calls=CALL), Reply("I call nothing.", stop="calls"))
     with pytest.raises(StreamError, match="no call came") as caught:
@@ -559,7 +556,7 @@ def test_a_stream_that_makes_no_sense_is_raised_with_what_was_done(api):
     assert stays_usable(api, caught.value.outcome)
 
 
-@APIS
+@EACH_API
 def test_an_interrupt_leaves_no_call_without_an_answer(api):
     def interrupt(event):
         if event["event"] == "answered":
@@ -573,7 +570,7 @@ def test_an_interrupt_leaves_no_call_without_an_answer(api):
     assert stays_usable(api, caught.value.outcome)
 
 
-@APIS
+@EACH_API
 def test_the_same_failing_call_is_not_run_a_third_time_in_a_run(api):
     ran = []
 
@@ -590,7 +587,7 @@ def test_the_same_failing_call_is_not_run_a_third_time_in_a_run(api):
     assert ran == [4, 4, 4], "a new run may try again"
 
 
-@APIS
+@EACH_API
 def test_a_tool_that_hangs_is_answered_and_the_session_goes_on(api):
     never = threading.Event()
 
@@ -610,7 +607,7 @@ def test_a_tool_that_hangs_is_answered_and_the_session_goes_on(api):
     never.set()
 
 
-@APIS
+@EACH_API
 @STREAMS
 def test_a_loop_runs_inside_a_running_event_loop(api, stream):
     async def cell():
@@ -623,14 +620,14 @@ def test_a_loop_runs_inside_a_running_event_loop(api, stream):
 
 def test_two_tools_of_one_name_are_refused():
     with pytest.raises(ValueError, match="same name"):
-        run("openai", script(), "Go.", [Tool(weather), Tool(weather)])
+        run(OPENAI_CHAT, script(), "Go.", [Tool(weather), Tool(weather)])
 
 
 # ---- meters, log, transcript, trimming
 # --------------------------------------------------------------------------
 
 
-@APIS
+@EACH_API
 @STREAMS
 def test_the_ledger_has_a_row_a_turn(api, stream):
     ledger = Ledger(model="scripted")
@@ -645,12 +642,12 @@ def test_the_ledger_has_a_row_a_turn(api, stream):
         tags={"user": "ann"},
     )
     frame = ledger.frame()
-    assert list(frame.input) == [request_tokens(api, body) for body in model.requests]
+    assert list(frame.input) == [api.request_tokens(body) for body in model.requests]
     assert list(frame.result_tokens) == [sum(map(count_tokens, results(api, outcome.messages))), 0]
     assert list(frame.user) == ["ann"] * 2
 
 
-@APIS
+@EACH_API
 def test_the_log_has_a_record_a_call_with_its_turn_and_tags(api):
     stream = io.StringIO()
     replies = (
@@ -671,7 +668,7 @@ def test_the_log_has_a_record_a_call_with_its_turn_and_tags(api):
     ]
 
 
-@APIS
+@EACH_API
 @STREAMS
 def test_each_result_is_saved_as_its_call_ends_and_each_turn_before_the_next(api, stream, tmp_path):
     file = tmp_path / "chats.db"
@@ -685,7 +682,7 @@ def test_each_result_is_saved_as_its_call_ends_and_each_turn_before_the_next(api
         if event["event"] == "answered":
             assert event["id"] not in [call.id for call in transcript.unfinished()]
 
-    with Transcript(file, "s") as transcript:
+    with Transcript(file, "s", api) as transcript:
         outcome = run(
             api,
             ScriptedModel(policy),
@@ -702,7 +699,7 @@ def test_each_result_is_saved_as_its_call_ends_and_each_turn_before_the_next(api
     assert saved_before == [True, True, True]
 
 
-@APIS
+@EACH_API
 def test_what_is_sent_can_be_trimmed_and_the_history_stays_whole(api):
     model = script(*[Reply(calls=CALL)] * 3, Reply("Done."))
     outcome = run(
@@ -715,10 +712,10 @@ def test_what_is_sent_can_be_trimmed_and_the_history_stays_whole(api):
 # ---- money
 # ------------------------------------------------------------------------------------------------------
 
-PRICES = Prices([Price("scripted", Decimal(3), Decimal("0.3"), Decimal("3.75"), Decimal(15))])
+PRICES = Prices({"scripted": Price(input=3, cached_read="0.3", cache_write="3.75", output=15)})
 
 
-@APIS
+@EACH_API
 @STREAMS
 def test_the_limit_stops_before_the_call_that_would_pass_it(api, stream):
     ledger, sent = Ledger(PRICES), Sent()
@@ -744,7 +741,7 @@ def test_the_limit_stops_before_the_call_that_would_pass_it(api, stream):
     assert len(sent.ran) == outcome.turns and stays_usable(api, outcome)
 
 
-@APIS
+@EACH_API
 def test_a_limit_too_small_for_the_first_call_costs_nothing(api):
     model, limit = script(Reply("Hi.")), SpendingLimit(0, prices=PRICES)
     outcome = run(api, model, "Go.", [], spending=limit)
@@ -757,7 +754,7 @@ def test_a_limit_too_small_for_the_first_call_costs_nothing(api):
     )
 
 
-@APIS
+@EACH_API
 def test_a_refused_call_is_free_and_a_broken_one_counts_at_its_worst(api):
     limit = SpendingLimit(1, prices=PRICES)
     with pytest.raises((openai.BadRequestError, anthropic.BadRequestError)):
@@ -780,20 +777,20 @@ def test_runs_at_the_same_time_cannot_pass_a_limit_together():
         "max_tokens": 1_000,
         "messages": [{"role": "user", "content": "Hi."}],
     }
-    with limit.hold("openai", body) as hold:
+    with limit.hold(OPENAI_CHAT, body) as hold:
         with pytest.raises(SpendingLimitReached, match="may cost"):
-            limit.hold("openai", body)
+            limit.hold(OPENAI_CHAT, body)
         hold.settle({"prompt_tokens": 10, "completion_tokens": 1})
     assert limit.spent == Decimal("0.000045")
-    limit.hold("openai", body)
+    limit.hold(OPENAI_CHAT, body)
 
 
 def test_what_cannot_be_bounded_is_not_begun():
     limit = SpendingLimit(1, prices=PRICES)
     with pytest.raises(KeyError, match="no price"):
-        run("openai", script(), "Go.", [], model="unheard-of", spending=limit)
-    with pytest.raises(ValueError, match="max_tokens"):
-        run("openai", script(), "Go.", [], max_tokens=None, spending=limit)
+        run(OPENAI_CHAT, script(), "Go.", [], model="unheard-of", spending=limit)
+    with pytest.raises(ValueError, match="max_completion_tokens"):
+        run(OPENAI_CHAT, script(), "Go.", [], max_tokens=None, spending=limit)
     with pytest.raises(ValueError, match="amount"):
         SpendingLimit("nan")
 
@@ -801,18 +798,16 @@ def test_what_cannot_be_bounded_is_not_begun():
 def test_a_live_client_comes_from_the_environment_or_not_at_all(monkeypatch):
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    assert live_client("openai") is None and live_client("anthropic") is None
+    assert OPENAI_CHAT.live_client() is None and ANTHROPIC.live_client() is None
     monkeypatch.setenv("ANTHROPIC_API_KEY", "key of a test")
-    assert isinstance(live_client("anthropic"), anthropic.Anthropic)
+    assert isinstance(ANTHROPIC.live_client(), anthropic.Anthropic)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://localhost:9/v1")
-    client = live_client("openai", max_retries=5)
+    client = OPENAI_CHAT.live_client(max_retries=5)
     assert isinstance(client, openai.OpenAI) and client.max_retries == 5
     assert str(client.base_url) == "http://localhost:9/v1/"
-    with pytest.raises(ValueError, match="openai or anthropic"):
-        live_client("gemini")
 
 
-@APIS
+@EACH_API
 def test_a_server_that_counts_nothing_is_told_of_and_paid_for_at_its_worst(api, caplog):
     model, limit, ledger = script(Reply("Hi.")), SpendingLimit(1, prices=PRICES), Ledger(PRICES)
 
@@ -855,7 +850,7 @@ REPLIES = st.builds(
 )
 
 
-@APIS
+@EACH_API
 @settings(max_examples=40)
 @given(
     replies=st.lists(REPLIES, min_size=1, max_size=4),
@@ -867,7 +862,7 @@ def test_whatever_a_model_says_the_run_ends_and_its_history_can_go_on(api, repli
         """Fails."""
         raise ToolError("no")
 
-    if api == "anthropic" and not stream:  # an unstreamed response holds only objects
+    if api is ANTHROPIC and not stream:  # an unstreamed response holds only objects
         replies = [
             replace(reply, calls=[(name, {"text": text}) for name, text in reply.calls])
             for reply in replies
@@ -880,7 +875,7 @@ def test_whatever_a_model_says_the_run_ends_and_its_history_can_go_on(api, repli
     assert outcome.stop in STOPS and 1 <= outcome.turns <= 4
     assert len(model.requests) <= 2 * outcome.turns
     assert all(text.strip() for text in results(api, outcome.messages))
-    assert fault(api, [*outcome.messages, {"role": "user", "content": "And now?"}]) is None
+    assert api.fault([*outcome.messages, {"role": "user", "content": "And now?"}]) is None
 
 
 # ---- replies that are in nobody's form
@@ -915,16 +910,16 @@ def completion(calls=(), usage=None, **message):
 def test_calls_that_no_answer_could_match_are_not_run(calls):
     sent = Sent()
     with pytest.raises(StreamError, match="none was run") as caught:
-        openai_loop.run(raw_openai(completion(calls)), "Go.", [sent.tool], model="m")
+        loop.run(OPENAI_CHAT, raw_openai(completion(calls)), "Go.", [sent.tool], model="m")
     assert sent.ran == []
-    assert fault("openai", caught.value.outcome.messages) is None
+    assert OPENAI_CHAT.fault(caught.value.outcome.messages) is None
 
 
 def test_an_id_that_was_used_before_is_not_run_again():
     sent = Sent()
     client = raw_openai(completion([("a", "send")]), completion([("a", "send")]))
     with pytest.raises(StreamError, match="the id a was used before"):
-        openai_loop.run(client, "Go.", [sent.tool], model="m")
+        loop.run(OPENAI_CHAT, client, "Go.", [sent.tool], model="m")
     assert len(sent.ran) == 1
 
 
@@ -932,15 +927,15 @@ def test_an_id_that_was_used_before_is_not_run_again():
 def test_a_response_without_a_message_is_a_clear_error(choices):
     body = {**completion(), "choices": choices}
     with pytest.raises(StreamError, match="not in the API's form"):
-        openai_loop.run(raw_openai(body), "Go.", [], model="m")
+        loop.run(OPENAI_CHAT, raw_openai(body), "Go.", [], model="m")
 
 
 def test_calls_beside_a_refusal_are_not_run():
     sent = Sent()
     reply = Reply("I won't.", calls=[("send", {})], stop="refusal")
-    outcome = run("openai", script(reply), "Go.", [sent.tool])
+    outcome = run(OPENAI_CHAT, script(reply), "Go.", [sent.tool])
     assert (outcome.stop, sent.ran) == ("refusal", [])
-    assert stays_usable("openai", outcome)
+    assert stays_usable(OPENAI_CHAT, outcome)
 
 
 def test_a_turn_without_usage_leaves_the_row_before_alone():
@@ -951,12 +946,12 @@ def test_a_turn_without_usage_leaves_the_row_before_alone():
         completion(content="Done."),
     )
     ledger = Ledger()
-    openai_loop.run(client, "Go.", [Sent().tool, Tool(weather)], model="m", ledger=ledger)
+    loop.run(OPENAI_CHAT, client, "Go.", [Sent().tool, Tool(weather)], model="m", ledger=ledger)
     frame = ledger.frame()
     assert frame["result_tokens"].tolist() == [count_tokens("sent ")]
 
 
-@APIS
+@EACH_API
 def test_a_limit_among_the_options_is_the_limit(api):
     model = script(Reply("word " * 100), Reply("word " * 100))
     outcome = run(api, model, "Go.", [], options={"max_tokens": 50})
@@ -965,17 +960,17 @@ def test_a_limit_among_the_options_is_the_limit(api):
 
 
 def test_the_worst_price_counts_every_choice_asked_for():
-    limit = SpendingLimit("1", prices=Prices.load())
+    limit = SpendingLimit("1", prices=PRICES)
     body = {
-        "model": "gpt-4o-mini",
+        "model": "scripted",
         "messages": [{"role": "user", "content": "Hi"}],
         "max_completion_tokens": 4096,
     }
     one, eight = (
-        limit.worst("openai", body),
-        limit.worst("openai", {**body, "n": 8, "max_tokens": 1}),
+        limit.worst(OPENAI_CHAT, body),
+        limit.worst(OPENAI_CHAT, {**body, "n": 8, "max_tokens": 1}),
     )
-    assert eight - one == 7 * 4096 * limit.prices["gpt-4o-mini"].output / 1_000_000
+    assert eight - one == 7 * 4096 * Decimal(15) / 1_000_000
 
 
 def test_a_usage_that_cannot_be_does_not_lose_the_reply():
@@ -984,7 +979,7 @@ def test_a_usage_that_cannot_be_does_not_lose_the_reply():
         content="Done.", usage={**usage, "prompt_tokens_details": {"cached_tokens": 9}}
     )
     ledger = Ledger()
-    outcome = openai_loop.run(raw_openai(body), "Go.", [], model="m", ledger=ledger)
+    outcome = loop.run(OPENAI_CHAT, raw_openai(body), "Go.", [], model="m", ledger=ledger)
     assert (outcome.text, len(ledger.frame())) == ("Done.", 0)
 
 
@@ -998,5 +993,5 @@ def test_a_second_try_that_is_overloaded_keeps_the_first_reply():
     client = openai.OpenAI(
         api_key="none", max_retries=0, http_client=httpx2.Client(transport=transport)
     )
-    outcome = openai_loop.run(client, "Go.", [], model="m")
+    outcome = loop.run(OPENAI_CHAT, client, "Go.", [], model="m")
     assert (outcome.text, outcome.stop) == ("Half an ans", "length")

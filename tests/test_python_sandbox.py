@@ -12,9 +12,8 @@ from typing import Literal, NotRequired, TypedDict
 import pytest
 
 from toolresults.codemode.functions import HostFunction
-from toolresults.codemode.limits import Limits
-from toolresults.codemode.python import PythonSandbox
-from toolresults.codemode.python_worker import PROCESSES
+from toolresults.codemode.python import PROCESSES, PythonSandbox
+from toolresults.codemode.sandbox import Limits
 from toolresults.tools import ToolError
 
 
@@ -293,7 +292,7 @@ def test_the_host_stays_small_whatever_the_code_holds():
 def test_no_worker_outlives_a_host_that_exits_during_a_run():
     code = """
 import threading, time
-from toolresults.codemode.sandbox import open_sandbox
+from toolresults.codemode.execute import open_sandbox
 sandbox = open_sandbox()
 threading.Thread(target=sandbox.run, args=["while True: pass"], daemon=True).start()
 time.sleep(0.5)

@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import Field
 
-from toolresults.codemode.registry import LEAST_BUDGET, Registry
-from toolresults.codemode.search import SearchIndex, words
+from toolresults.codemode.registry import LEAST_BUDGET, Registry, SearchIndex, words
 from toolresults.results.budget import BudgetError
 from toolresults.tokens import count_tokens, to_json
 from toolresults.tools import Tool

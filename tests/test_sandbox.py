@@ -13,9 +13,9 @@ import time
 import pytest
 
 from attacks import functions
+from toolresults.codemode.execute import open_sandbox
 from toolresults.codemode.functions import HostFunction
-from toolresults.codemode.limits import Limits
-from toolresults.codemode.sandbox import open_sandbox
+from toolresults.codemode.sandbox import Limits
 from toolresults.tokens import count_tokens, to_json
 
 LANGUAGES = ("python", "javascript")

@@ -2,6 +2,7 @@
 request weighs.
 """
 
+import json
 import threading
 
 import anthropic
@@ -11,16 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolresults.agent.request_text import (
-    message_parts,
-    request_parts,
-    request_text,
-    request_tokens,
-    tokens_of,
-)
-from toolresults.agent.scripted import Reply, ScriptedModel
-from toolresults.agent.streaming import received
-from toolresults.agent.wire import APIS, calls_of
+from apis import APIS, EACH_API, request_text
+from toolresults.agent.anthropic import ANTHROPIC
+from toolresults.agent.api import UNPARSED, tokens_of
+from toolresults.agent.openai_chat import OPENAI_CHAT
+from toolresults.scripted import Reply, ScriptedModel
 from toolresults.tokens import count_tokens
 from wire_cases import ACCEPTED, BROKEN, EVERY_BROKEN, USER, assistant, result, text, tool, user
 
@@ -42,9 +38,11 @@ def say(*replies: Reply):
 
 def ask(model: ScriptedModel, api: str, messages: list, **options):
     """One request through the real SDK of `api`."""
-    if api == "openai":
-        return model.openai().chat.completions.create(model="m", messages=messages, **options)
-    return model.anthropic().messages.create(
+    if api is OPENAI_CHAT:
+        return model.client(OPENAI_CHAT).chat.completions.create(
+            model="m", messages=messages, **options
+        )
+    return model.client(ANTHROPIC).messages.create(
         model="m", messages=messages, **{"max_tokens": 1_000, **options}
     )
 
@@ -52,22 +50,22 @@ def ask(model: ScriptedModel, api: str, messages: list, **options):
 def spent(api: str, response) -> tuple[int, int]:
     """Input and output tokens of a response, cached ones among them."""
     usage = response.usage
-    if api == "openai":
+    if api is OPENAI_CHAT:
         assert usage.total_tokens == usage.prompt_tokens + usage.completion_tokens
         return usage.prompt_tokens, usage.completion_tokens
     read, written = usage.cache_read_input_tokens, usage.cache_creation_input_tokens
     return usage.input_tokens + read + written, usage.output_tokens
 
 
-@pytest.mark.parametrize("api", APIS)
+@EACH_API
 def test_a_reply_comes_back_through_the_real_client(api):
     model = ScriptedModel(
         say(Reply("Let me look.", calls=[("count", {"name": "Việt"}), ("find", "")]))
     )
-    message, stop, _ = received(api, ask(model, api, [USER], tools=TOOLS[api]))
-    found = calls_of(api, message)
+    message, stop, _ = api.received(ask(model, api, [USER], tools=TOOLS[api.name]))
+    found = api.calls(message)
     assert [call.name for call in found] == ["count", "find"]
-    if api == "openai":
+    if api is OPENAI_CHAT:
         assert isinstance(ask(model, api, [USER]), openai.types.chat.ChatCompletion)
         assert (stop, message["content"]) == ("tool_calls", "Let me look.")
         assert [call.arguments for call in found] == ['{"name":"Việt"}', "{}"]
@@ -75,18 +73,18 @@ def test_a_reply_comes_back_through_the_real_client(api):
         assert isinstance(ask(model, api, [USER]), anthropic.types.Message)
         assert (stop, message["content"][0]) == ("tool_use", text("Let me look."))
         assert [call.arguments for call in found] == [{"name": "Việt"}, {}]
-    assert model.requests[0]["messages"] == [USER] and model.requests[0]["tools"] == TOOLS[api]
+    assert model.requests[0]["messages"] == [USER] and model.requests[0]["tools"] == TOOLS[api.name]
 
 
-@pytest.mark.parametrize("api", APIS)
+@EACH_API
 def test_accepted_lists_get_an_answer(api):
-    for messages in ACCEPTED[api]:
-        assert received(api, ask(ScriptedModel(say(Reply("ok"))), api, messages)).message["content"]
+    for messages in ACCEPTED[api.name]:
+        assert api.received(ask(ScriptedModel(say(Reply("ok"))), api, messages)).message["content"]
 
 
 @pytest.mark.parametrize(("api", "why"), EVERY_BROKEN)
 def test_each_broken_rule_is_http_400_naming_its_culprit(api, why):
-    messages, culprit = BROKEN[api][why]
+    messages, culprit = BROKEN[api.name][why]
     model = ScriptedModel(say(Reply("The policy was asked.")))
     with pytest.raises(BAD_REQUEST) as caught:
         ask(model, api, messages)
@@ -97,31 +95,31 @@ def test_each_broken_rule_is_http_400_naming_its_culprit(api, why):
 def test_thinking_is_returned_unchanged_while_its_turn_lasts():
     script = [Reply(calls=[("count", {})], thinking="Count them.")] * 2 + [Reply("Seven.")]
     model = ScriptedModel(say(*script))
-    first = received("anthropic", ask(model, "anthropic", [USER])).message
+    first = ANTHROPIC.received(ask(model, ANTHROPIC, [USER])).message
     assert [block["type"] for block in first["content"]] == ["thinking", "tool_use"]
     answer = user(result("toolu_1"))
     bare = {**first, "content": first["content"][1:]}
     with pytest.raises(anthropic.BadRequestError, match="toolu_1"):
-        ask(model, "anthropic", [USER, bare, answer])
-    second = received("anthropic", ask(model, "anthropic", [USER, first, answer])).message
+        ask(model, ANTHROPIC, [USER, bare, answer])
+    second = ANTHROPIC.received(ask(model, ANTHROPIC, [USER, first, answer])).message
     going_on = [second, user(result("toolu_2"))]
     with pytest.raises(
         anthropic.BadRequestError, match="toolu_1"
     ):  # two model calls back, and still the same turn
-        ask(model, "anthropic", [USER, bare, answer, *going_on])
-    third = received("anthropic", ask(model, "anthropic", [USER, first, answer, *going_on])).message
-    ask(model, "anthropic", [USER, bare, answer, *going_on, third, USER])
+        ask(model, ANTHROPIC, [USER, bare, answer, *going_on])
+    third = ANTHROPIC.received(ask(model, ANTHROPIC, [USER, first, answer, *going_on])).message
+    ask(model, ANTHROPIC, [USER, bare, answer, *going_on, third, USER])
 
 
-@pytest.mark.parametrize("api", APIS)
+@EACH_API
 def test_a_request_over_the_window_is_refused_as_the_real_api_does(api):
     messages = [{"role": "user", "content": "one two three " * 50}]
-    size = request_tokens(api, {"messages": messages})
+    size = api.request_tokens({"messages": messages})
     assert ask(ScriptedModel(say(Reply("ok")), window=size), api, messages)
     with pytest.raises(BAD_REQUEST) as caught:
         ask(ScriptedModel(say(Reply("ok")), window=size - 1), api, messages)
     assert str(size) in str(caught.value) and str(size - 1) in str(caught.value)
-    if api == "openai":
+    if api is OPENAI_CHAT:
         assert caught.value.code == "context_length_exceeded"
     else:
         assert caught.value.type == "invalid_request_error"
@@ -135,56 +133,56 @@ def session(api: str, turns: int = 4) -> tuple[list, list[tuple[int, int]]]:
     ] + [Reply("Seven.")]
     model, messages, used = ScriptedModel(say(*replies)), [USER], []
     for _ in replies:
-        response = ask(model, api, messages, tools=TOOLS[api])
+        response = ask(model, api, messages, tools=TOOLS[api.name])
         used.append(spent(api, response))
-        messages.append(received(api, response).message)
-        ids = [call.id for call in calls_of(api, messages[-1])]
+        messages.append(api.received(response).message)
+        ids = [call.id for call in api.calls(messages[-1])]
         if ids:
             said = '{"total_matches":7}'
             messages += (
                 [tool(id, said) for id in ids]
-                if api == "openai"
+                if api is OPENAI_CHAT
                 else [user(*(result(id, said) for id in ids))]
             )
     return messages, used
 
 
-@pytest.mark.parametrize("api", APIS)
+@EACH_API
 def test_usage_is_exact_and_repeats(api):
     messages, used = session(api)
     assert session(api) == (messages, used)
     sent = [k for k, message in enumerate(messages) if message["role"] == "assistant"]
     for k, (read, _) in zip(sent, used, strict=True):
-        body = {"tools": TOOLS[api], "messages": messages[:k]}
-        assert read == request_tokens(api, body) == count_tokens(request_text(api, body))
+        body = {"tools": TOOLS[api.name], "messages": messages[:k]}
+        assert read == api.request_tokens(body) == count_tokens(request_text(api, body))
 
 
-@pytest.mark.parametrize("api", APIS)
+@EACH_API
 def test_what_a_turn_puts_out_and_its_results_are_what_the_next_one_reads_more(api):
     messages, used = session(api)
     answers = [
         message
         for message in messages
-        if message["role"] == ("tool" if api == "openai" else "user")
+        if message["role"] == ("tool" if api is OPENAI_CHAT else "user")
     ]
     answers = [message for message in answers if message is not USER]
     hidden = (
-        count_tokens("assistant\nhm\n") if api == "openai" else 0
+        count_tokens("assistant\nhm\n") if api is OPENAI_CHAT else 0
     )  # OpenAI bills its thinking and keeps it
     for (read, out), (read_next, _), answer in zip(used, used[1:], answers, strict=False):
-        assert read_next - read == out - hidden + tokens_of(message_parts(api, answer))
+        assert read_next - read == out - hidden + tokens_of(api.parts(answer))
 
 
 def test_a_result_weighs_what_its_own_text_does():
     said = '{"note":"say \\"hi\\"","items":[1,2,3]}'
     for api, empty, full in (
-        ("openai", tool("call_1", ""), tool("call_1", said)),
-        ("anthropic", user(result("toolu_1", "")), user(result("toolu_1", said))),
+        (OPENAI_CHAT, tool("call_1", ""), tool("call_1", said)),
+        (ANTHROPIC, user(result("toolu_1", "")), user(result("toolu_1", said))),
     ):
-        header = request_tokens(api, {"messages": [empty]})
+        header = api.request_tokens({"messages": [empty]})
         assert (
             header + count_tokens(said) - 1
-            <= request_tokens(api, {"messages": [full]})
+            <= api.request_tokens({"messages": [full]})
             <= header + count_tokens(said)
         )
 
@@ -206,14 +204,14 @@ def test_parts_add_up_to_the_whole_text(pairs):
         for message in (assistant(text(said)), user(result("toolu_1", got)))
     ]
     body = {"system": pairs[0][0], "messages": messages}
-    assert request_tokens("anthropic", body) == count_tokens(request_text("anthropic", body))
+    assert ANTHROPIC.request_tokens(body) == count_tokens(request_text(ANTHROPIC, body))
     messages = [
         m
         for said, got in pairs
         for m in ({"role": "assistant", "content": said}, tool("call_1", got))
     ]
-    assert request_tokens("openai", {"messages": messages}) == count_tokens(
-        request_text("openai", {"messages": messages})
+    assert OPENAI_CHAT.request_tokens({"messages": messages}) == count_tokens(
+        request_text(OPENAI_CHAT, {"messages": messages})
     )
 
 
@@ -235,19 +233,19 @@ def test_null_fields_and_cache_marks_weigh_nothing():
             )
         ],
     }
-    assert request_text("anthropic", plain) == request_text("anthropic", marked)
-    assert [part.breakpoint for part in request_parts("anthropic", marked)] == [
+    assert request_text(ANTHROPIC, plain) == request_text(ANTHROPIC, marked)
+    assert [part.breakpoint for part in ANTHROPIC.request_parts(marked)] == [
         False,
         True,
         True,
         "1h",
     ]
-    automatic = request_parts("anthropic", plain | mark)
+    automatic = ANTHROPIC.request_parts(plain | mark)
     assert [part.breakpoint for part in automatic] == [False, False, False, True]
     said = {"role": "assistant", "content": "Hi"}
     empty = said | {"refusal": None, "tool_calls": None, "audio": None}
-    assert request_text("openai", {"messages": [said]}) == request_text(
-        "openai", {"messages": [empty]}
+    assert request_text(OPENAI_CHAT, {"messages": [said]}) == request_text(
+        OPENAI_CHAT, {"messages": [empty]}
     )
 
 
@@ -260,14 +258,14 @@ class HalfCached:
         return tokens_of(parts[:1]), tokens_of(parts[1:2])
 
 
-@pytest.mark.parametrize("api", APIS)
+@EACH_API
 def test_cached_tokens_are_reported_as_each_vendor_does(api):
     messages = [user(text("one two three")), user(text("four five")), user(text("six"))]
     response = ask(ScriptedModel(say(Reply("ok")), cache=HalfCached()), api, messages)
     uncached = ask(ScriptedModel(say(Reply("ok"))), api, messages)
     assert spent(api, response) == spent(api, uncached)
-    parts, usage = request_parts(api, {"messages": messages}), response.usage
-    if api == "openai":
+    parts, usage = api.request_parts({"messages": messages}), response.usage
+    if api is OPENAI_CHAT:
         assert usage.prompt_tokens_details.cached_tokens == tokens_of(parts[:1])
     else:
         assert usage.cache_read_input_tokens == tokens_of(parts[:1])
@@ -276,10 +274,10 @@ def test_cached_tokens_are_reported_as_each_vendor_does(api):
         assert usage.input_tokens == tokens_of(parts[2:])
 
 
-@pytest.mark.parametrize("api", APIS)
+@EACH_API
 def test_the_sdks_retry_what_may_pass(api):
     model = ScriptedModel(say(Reply("ok")), errors=(429, 529))
-    assert received(api, ask(model, api, [USER])).message["content"]
+    assert api.received(ask(model, api, [USER])).message["content"]
     assert len(model.requests) == 3
     model = ScriptedModel(say(Reply("ok")), errors=(None, 500, 500, 500))
     ask(model, api, [USER])
@@ -288,7 +286,7 @@ def test_the_sdks_retry_what_may_pass(api):
     assert len(model.requests) == 4
 
 
-@pytest.mark.parametrize("api", APIS)
+@EACH_API
 def test_a_policy_that_fails_is_seen_at_once(api):
     def broken(messages):
         raise LookupError("page 3")
@@ -317,57 +315,59 @@ def test_a_policy_that_fails_is_seen_at_once(api):
 )
 def test_every_stop_reason_can_be_scripted(stop, openai_word, anthropic_word):
     model = ScriptedModel(say(Reply("No.", stop=stop)))
-    message, why, _ = received("openai", ask(model, "openai", [USER]))
+    message, why, _ = OPENAI_CHAT.received(ask(model, OPENAI_CHAT, [USER]))
     assert why == openai_word and (message.get("refusal") == "No.") == (stop == "refusal")
-    assert received("anthropic", ask(model, "anthropic", [USER])).stop == anthropic_word
+    assert ANTHROPIC.received(ask(model, ANTHROPIC, [USER])).stop == anthropic_word
     with pytest.raises(ValueError, match="weary"):
         Reply("x", stop="weary")
 
 
-@pytest.mark.parametrize("api", APIS)
+@EACH_API
 def test_a_reply_is_cut_at_max_tokens(api):
     words = "one two three four five six seven eight nine ten " * 20
     model = ScriptedModel(say(Reply(words, calls=[("find", {"text": words})], thinking="Hm. " * 5)))
-    whole, stop, _ = received(api, ask(model, api, [USER]))
-    assert stop == ("tool_calls" if api == "openai" else "tool_use")
+    whole, stop, _ = api.received(ask(model, api, [USER]))
+    assert stop == ("tool_calls" if api is OPENAI_CHAT else "tool_use")
     for most in (1, 40, 120, 300):
         response = ask(model, api, [USER], max_tokens=most)
-        message, stop, _ = received(api, response)
-        assert stop == ("length" if api == "openai" else "max_tokens")
+        message, stop, _ = api.received(response)
+        assert stop == ("length" if api is OPENAI_CHAT else "max_tokens")
         assert spent(api, response)[1] <= max(most, 3)  # an empty OpenAI message is a header line
-        calls = calls_of(api, message)
+        calls = api.calls(message)
         assert len(calls) == (most == 300)
         if calls:
             cut = calls[0].arguments
             assert (
                 cut == {}
-                if api == "anthropic"
-                else calls_of(api, whole)[0].arguments.startswith(cut)
+                if api is ANTHROPIC
+                else api.calls(whole)[0].arguments.startswith(json.loads(cut)[UNPARSED])
             )
 
 
-@pytest.mark.parametrize("api", APIS)
+@EACH_API
 def test_ids_count_up_and_never_meet_one_in_the_history(api):
-    prefix = {"openai": "call_", "anthropic": "toolu_"}[api]
+    prefix = {"openai": "call_", "anthropic": "toolu_"}[api.name]
     model = ScriptedModel(say(Reply(calls=[("count", {}), ("find", {})])))
     found = [
-        [call.id for call in calls_of(api, received(api, ask(model, api, [USER])).message)]
+        [call.id for call in api.calls(api.received(ask(model, api, [USER])).message)]
         for _ in range(2)
     ]
     assert found == [[f"{prefix}1", f"{prefix}2"], [f"{prefix}3", f"{prefix}4"]]
     resumed, fresh = (
         ScriptedModel(say(Reply(calls=[("count", {})]))),
-        received(api, ask(model, api, [USER])).message,
+        api.received(ask(model, api, [USER])).message,
     )
-    ids = [call.id for call in calls_of(api, fresh)]
-    answers = [tool(id) for id in ids] if api == "openai" else [user(*(result(id) for id in ids))]
-    again = received(api, ask(resumed, api, [USER, fresh, *answers])).message
-    assert [call.id for call in calls_of(api, again)] == [f"{prefix}7"]
+    ids = [call.id for call in api.calls(fresh)]
+    answers = (
+        [tool(id) for id in ids] if api is OPENAI_CHAT else [user(*(result(id) for id in ids))]
+    )
+    again = api.received(ask(resumed, api, [USER, fresh, *answers])).message
+    assert [call.id for call in api.calls(again)] == [f"{prefix}7"]
 
 
 def test_ids_are_unique_when_sessions_run_side_by_side():
     model, found = ScriptedModel(say(Reply(calls=[("count", {})]))), []
-    client = model.openai()
+    client = model.client(OPENAI_CHAT)
 
     def one_session():
         for _ in range(5):
@@ -389,22 +389,22 @@ ALLOWED = {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools
 @pytest.mark.parametrize(
     ("api", "choice", "right", "wrong"),
     [
-        ("openai", "none", [], ["count"]),
-        ("openai", "required", ["find"], []),
-        ("openai", OPENAI_COUNT, ["count"], ["find"]),
-        ("openai", ALLOWED, ["count"], ["find"]),
-        ("openai", ALLOWED, ["count"], []),
-        ("anthropic", {"type": "none"}, [], ["count"]),
-        ("anthropic", {"type": "any"}, ["find"], []),
-        ("anthropic", {"type": "tool", "name": "count"}, ["count"], ["find"]),
+        (OPENAI_CHAT, "none", [], ["count"]),
+        (OPENAI_CHAT, "required", ["find"], []),
+        (OPENAI_CHAT, OPENAI_COUNT, ["count"], ["find"]),
+        (OPENAI_CHAT, ALLOWED, ["count"], ["find"]),
+        (OPENAI_CHAT, ALLOWED, ["count"], []),
+        (ANTHROPIC, {"type": "none"}, [], ["count"]),
+        (ANTHROPIC, {"type": "any"}, ["find"], []),
+        (ANTHROPIC, {"type": "tool", "name": "count"}, ["count"], ["find"]),
     ],
 )
 def test_a_script_that_breaks_tool_choice_fails_loudly(api, choice, right, wrong):
     def run(names):
         model = ScriptedModel(say(Reply("ok", calls=[(name, {}) for name in names])))
-        return received(api, ask(model, api, [USER], tools=TOOLS[api], tool_choice=choice))
+        return api.received(ask(model, api, [USER], tools=TOOLS[api.name], tool_choice=choice))
 
-    assert [call.name for call in calls_of(api, run(right).message)] == right
+    assert [call.name for call in api.calls(run(right).message)] == right
     with pytest.raises(
         (openai.InternalServerError, anthropic.InternalServerError), match="tool_choice"
     ):
@@ -414,36 +414,36 @@ def test_a_script_that_breaks_tool_choice_fails_loudly(api, choice, right, wrong
 def test_a_call_forced_by_name_ends_with_stop():
     model = ScriptedModel(say(Reply(calls=[("count", {})])))
     said = {"tools": TOOLS["openai"], "tool_choice": OPENAI_COUNT}
-    assert received("openai", ask(model, "openai", [USER], **said)).stop == "stop"
+    assert OPENAI_CHAT.received(ask(model, OPENAI_CHAT, [USER], **said)).stop == "stop"
 
 
 @pytest.mark.parametrize(
     ("api", "options", "culprit"),
     [
-        ("openai", {"tool_choice": "required"}, "tool_choice"),
+        (OPENAI_CHAT, {"tool_choice": "required"}, "tool_choice"),
         (
-            "openai",
+            OPENAI_CHAT,
             {
                 "tools": TOOLS["openai"],
                 "tool_choice": {"type": "function", "function": {"name": "sum"}},
             },
             "sum",
         ),
-        ("openai", {"tools": [{"type": "function"}]}, "tools"),
-        ("anthropic", {"tool_choice": {"type": "any"}}, "tool_choice"),
+        (OPENAI_CHAT, {"tools": [{"type": "function"}]}, "tools"),
+        (ANTHROPIC, {"tool_choice": {"type": "any"}}, "tool_choice"),
         (
-            "anthropic",
+            ANTHROPIC,
             {"tools": TOOLS["anthropic"], "tool_choice": {"type": "tool", "name": "sum"}},
             "sum",
         ),
         (
-            "anthropic",
+            ANTHROPIC,
             {"system": [text("x") | {"cache_control": {"type": "ephemeral"}}] * 5},
             "cache_control",
         ),
-        ("anthropic", {"system": 5}, "system"),
+        (ANTHROPIC, {"system": 5}, "system"),
         (
-            "anthropic",
+            ANTHROPIC,
             {
                 "system": [
                     text("x") | {"cache_control": {"type": "ephemeral", "ttl": ttl}}
@@ -461,25 +461,24 @@ def test_odd_requests_are_refused_too(api, options, culprit):
 
 def test_anthropics_counting_endpoint_agrees_with_usage():
     model = ScriptedModel(say(Reply("ok")))
-    counted = model.anthropic().messages.count_tokens(
+    counted = model.client(ANTHROPIC).messages.count_tokens(
         model="m", messages=[USER], system="Be brief."
     )
     assert (
-        counted.input_tokens
-        == ask(model, "anthropic", [USER], system="Be brief.").usage.input_tokens
+        counted.input_tokens == ask(model, ANTHROPIC, [USER], system="Be brief.").usage.input_tokens
     )
 
 
 def test_what_does_not_exist_is_404():
     with pytest.raises(openai.NotFoundError):
-        ScriptedModel(say(Reply("ok"))).openai().embeddings.create(model="m", input="x")
+        ScriptedModel(say(Reply("ok"))).client(OPENAI_CHAT).embeddings.create(model="m", input="x")
 
 
 def test_nothing_goes_to_a_network_even_when_the_environment_names_a_server(monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
     monkeypatch.setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
     for api in APIS:
-        assert received(api, ask(ScriptedModel(say(Reply("ok"))), api, [USER])).message["content"]
+        assert api.received(ask(ScriptedModel(say(Reply("ok"))), api, [USER])).message["content"]
 
 
 def test_unknown_fragments_are_the_hosts_mistake():
@@ -490,8 +489,8 @@ def test_unknown_fragments_are_the_hosts_mistake():
 def test_arguments_that_no_unstreamed_message_can_hold():
     reply = Reply(calls=[("count", '{"a":')])
     with pytest.raises(anthropic.InternalServerError, match="count"):
-        ask(ScriptedModel(say(reply)), "anthropic", [USER])
-    assert received("openai", ask(ScriptedModel(say(reply)), "openai", [USER])).message[
+        ask(ScriptedModel(say(reply)), ANTHROPIC, [USER])
+    assert OPENAI_CHAT.received(ask(ScriptedModel(say(reply)), OPENAI_CHAT, [USER])).message[
         "tool_calls"
     ]
     with pytest.raises(ValueError, match="arguments_cut"):

@@ -12,9 +12,9 @@ import pydantic_monty as monty
 import pytest
 from pydantic import BaseModel, Field
 
-from toolresults.arguments import Moment, Number, Whole
 from toolresults.codemode.functions import HostFunction
 from toolresults.codemode.stubs import dts, pyi
+from toolresults.tools import Moment, Number, Whole
 
 
 class Owner(TypedDict):

@@ -23,9 +23,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from toolresults.plain import MAX_DEPTH
 from toolresults.tokens import (
     ENCODINGS,
+    MAX_DEPTH,
     count_many,
     count_tokens,
     estimate_tokens,

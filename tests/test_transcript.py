@@ -14,12 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from toolresults.agent.execute import Answer, execute
+from apis import APIS, EACH_API, answered
+from toolresults.agent.anthropic import ANTHROPIC
+from toolresults.agent.api import Answer, Call
+from toolresults.agent.loop import execute, run
+from toolresults.agent.openai_chat import OPENAI_CHAT
 from toolresults.agent.transcript import INTERRUPTED, SessionBusy, Transcript, read_messages
-from toolresults.agent.wire import Call, answered, calls_of, fault
 from toolresults.tools import Tool
 
-APIS = ("openai", "anthropic")
 QUESTION = {"role": "user", "content": "Note down three things."}
 CALLS = [
     Call("c1", "write", {"key": "a"}),
@@ -31,7 +33,7 @@ THINKING = {"type": "thinking", "thinking": "Hm \ud83d, việt → 順", "signat
 
 def asking(api: str) -> dict:
     """An assistant's message with `CALLS`."""
-    if api == "openai":
+    if api is OPENAI_CHAT:
         functions = [(c.id, {"name": c.name, "arguments": json.dumps(c.arguments)}) for c in CALLS]
         calls = [{"id": id, "type": "function", "function": function} for id, function in functions]
         return {"role": "assistant", "content": None, "tool_calls": calls}
@@ -41,7 +43,7 @@ def asking(api: str) -> dict:
 
 def answers(api: str, texts: dict[str, str]) -> list[dict]:
     """The messages that answer calls, by id."""
-    if api == "openai":
+    if api is OPENAI_CHAT:
         return [{"role": "tool", "tool_call_id": id, "content": text} for id, text in texts.items()]
     blocks = [
         {"type": "tool_result", "tool_use_id": id, "content": text} for id, text in texts.items()
@@ -56,7 +58,7 @@ def answer(id: str, text: str = "done", is_error: bool = False) -> Answer:
 
 def texts(api: str, messages: list[dict]) -> dict[str, str]:
     """What each call was answered, by id."""
-    if api == "openai":
+    if api is OPENAI_CHAT:
         return {m["tool_call_id"]: m["content"] for m in messages if m["role"] == "tool"}
     blocks = [
         b
@@ -73,83 +75,92 @@ def path(tmp_path):
     return tmp_path / "chats.db"
 
 
-def opened(path, messages: list[dict], session: str = "s") -> None:
+def opened(path, messages: list[dict], session: str = "s", api=OPENAI_CHAT) -> None:
     """What a killed process leaves behind: these messages, and no more."""
-    with Transcript(path, session) as transcript:
+    with Transcript(path, session, api) as transcript:
         transcript.save(messages)
 
 
-@pytest.mark.parametrize("api", APIS)
+@EACH_API
 def test_messages_come_back_exactly_as_they_were(api, path):
     history = [QUESTION, asking(api), *answers(api, {"c1": "1", "c2": "\ud83d", "c3": "z\u0000"})]
     history += [{"role": "assistant", "content": "Done."}]
-    with Transcript(path, "s") as transcript:
+    with Transcript(path, "s", api) as transcript:
         assert transcript.resume() == []
         transcript.save(history[:2])
         transcript.save(history[2:])
         assert (transcript.messages(), len(transcript)) == (history, len(history))
-    with Transcript(path, "s") as transcript:
+    with Transcript(path, "s", api) as transcript:
         assert transcript.resume() == history == read_messages(path, "s")
 
 
-@pytest.mark.parametrize("api", APIS)
+@EACH_API
 def test_a_finished_call_keeps_its_answer_and_a_cut_off_one_is_interrupted(api, path):
-    with Transcript(path, "s") as transcript:
+    with Transcript(path, "s", api) as transcript:
         transcript.save([QUESTION, asking(api)])
         assert transcript.save_answer(answer("c3", "finished"))
         assert [call.id for call in transcript.unfinished()] == ["c1", "c2"]
-    with Transcript(path, "s") as transcript:
+    with Transcript(path, "s", api) as transcript:
         messages = transcript.resume()
-    assert fault(api, messages) is None
+    assert api.fault(messages) is None
     assert texts(api, messages) == {"c1": INTERRUPTED, "c2": INTERRUPTED, "c3": "finished"}
     assert "interrupted" in json.loads(INTERRUPTED)["error"]
-    with Transcript(path, "s") as transcript:  # and that was the end of it
+    with Transcript(path, "s", api) as transcript:  # and that was the end of it
         assert transcript.resume() == messages
 
 
 def test_an_interrupted_call_is_marked_as_an_error_where_the_api_has_a_mark(path):
-    opened(path, [QUESTION, asking("anthropic")])
-    with Transcript(path, "s") as transcript:
+    opened(path, [QUESTION, asking(ANTHROPIC)], api=ANTHROPIC)
+    with Transcript(path, "s", ANTHROPIC) as transcript:
         transcript.save_answer(answer("c1"))
         blocks = transcript.resume()[-1]["content"]
     assert [block.get("is_error", False) for block in blocks] == [False, True, True]
 
 
-@pytest.mark.parametrize("api", APIS)
+def test_a_session_is_not_opened_with_another_api_than_it_was_held_with(path):
+    opened(path, [QUESTION, asking(OPENAI_CHAT)])
+    with pytest.raises(ValueError, match="was held with the API openai"):
+        Transcript(path, "s", ANTHROPIC)
+    Transcript(path, "another", ANTHROPIC).close()
+    with Transcript(path, "s", OPENAI_CHAT) as transcript:  # and nothing of it is lost or locked
+        assert len(transcript) == 2
+
+
+@EACH_API
 def test_only_a_tool_that_reads_is_run_again(api, path):
-    opened(path, [QUESTION, asking(api)])
+    opened(path, [QUESTION, asking(api)], api=api)
     ran = []
 
     def run(calls):
         ran.extend(call.name for call in calls)
         return [answer(call.id, "read again") for call in calls]
 
-    with Transcript(path, "s") as transcript:
+    with Transcript(path, "s", api) as transcript:
         messages = transcript.resume(read_only={"look"}, run=run)
     assert ran == ["look"]
     assert texts(api, messages) == {"c1": INTERRUPTED, "c2": "read again", "c3": INTERRUPTED}
 
 
 def test_a_run_that_answers_nothing_leaves_no_orphan(path):
-    opened(path, [QUESTION, asking("openai")])
-    with Transcript(path, "s") as transcript:
+    opened(path, [QUESTION, asking(OPENAI_CHAT)])
+    with Transcript(path, "s", OPENAI_CHAT) as transcript:
         assert (
-            texts("openai", transcript.resume(read_only={"look"}, run=lambda calls: []))["c2"]
+            texts(OPENAI_CHAT, transcript.resume(read_only={"look"}, run=lambda calls: []))["c2"]
             == INTERRUPTED
         )
 
 
 def test_a_turn_of_openais_that_was_answered_in_part_is_completed(path):
-    opened(path, [QUESTION, asking("openai"), *answers("openai", {"c1": "1"})])
-    with Transcript(path, "s") as transcript:
+    opened(path, [QUESTION, asking(OPENAI_CHAT), *answers(OPENAI_CHAT, {"c1": "1"})])
+    with Transcript(path, "s", OPENAI_CHAT) as transcript:
         messages = transcript.resume()
-    assert [answered("openai", message) for message in messages[2:]] == [["c1"], ["c2"], ["c3"]]
-    assert fault("openai", messages) is None
+    assert [answered(OPENAI_CHAT, message) for message in messages[2:]] == [["c1"], ["c2"], ["c3"]]
+    assert OPENAI_CHAT.fault(messages) is None
 
 
-@pytest.mark.parametrize("api", APIS)
+@EACH_API
 def test_what_would_leave_an_orphan_is_refused_and_nothing_of_it_saved(api, path):
-    with Transcript(path, "s") as transcript:
+    with Transcript(path, "s", api) as transcript:
         transcript.save([QUESTION, asking(api)])
         for wrong in ([QUESTION], [asking(api)], [*answers(api, {"c1": "1", "c2": "2"}), QUESTION]):
             with pytest.raises(ValueError, match="without an answer"):
@@ -158,30 +169,30 @@ def test_what_would_leave_an_orphan_is_refused_and_nothing_of_it_saved(api, path
             transcript.save(answers(api, {"c1": "1", "c9": "2"}))
         assert transcript.messages() == [QUESTION, asking(api)]
         transcript.save(answers(api, {"c1": "1", "c2": "2", "c3": "3"}))
-        assert fault(api, transcript.messages()) is None
+        assert api.fault(transcript.messages()) is None
 
 
 def test_the_first_answer_of_a_call_counts_and_a_late_one_of_an_older_turn_is_passed_over(path):
-    with Transcript(path, "s") as transcript:
-        transcript.save([QUESTION, asking("openai")])
+    with Transcript(path, "s", OPENAI_CHAT) as transcript:
+        transcript.save([QUESTION, asking(OPENAI_CHAT)])
         saved = [transcript.save_answer(answer("c1", text)) for text in ("timed out", "late")]
         assert saved == [True, False]
         messages = transcript.resume()
-        assert texts("openai", messages)["c1"] == "timed out"
+        assert texts(OPENAI_CHAT, messages)["c1"] == "timed out"
         assert transcript.save_answer(answer("c2", "too late")) is False
         assert transcript.messages() == messages
 
 
 def test_an_id_that_a_vendor_uses_twice_is_a_call_of_its_own_each_time(path):
-    with Transcript(path, "s") as transcript:
+    with Transcript(path, "s", OPENAI_CHAT) as transcript:
         for text in ("first", "second"):
-            transcript.save([QUESTION, asking("openai")])
+            transcript.save([QUESTION, asking(OPENAI_CHAT)])
             transcript.save_answer(answer("c1", text))
-            assert texts("openai", transcript.resume()[-3:])["c1"] == text
+            assert texts(OPENAI_CHAT, transcript.resume()[-3:])["c1"] == text
 
 
 def test_sync_appends_what_is_new_and_refuses_another_history(path):
-    with Transcript(path, "s") as transcript:
+    with Transcript(path, "s", OPENAI_CHAT) as transcript:
         history = [QUESTION, {"role": "assistant", "content": "Which?"}]
         transcript.sync(history[:1])
         transcript.sync(history)
@@ -193,8 +204,8 @@ def test_sync_appends_what_is_new_and_refuses_another_history(path):
 
 
 def test_answers_are_saved_from_any_thread(path):
-    with Transcript(path, "s") as transcript:
-        transcript.save([QUESTION, asking("openai")])
+    with Transcript(path, "s", OPENAI_CHAT) as transcript:
+        transcript.save([QUESTION, asking(OPENAI_CHAT)])
         workers = [
             threading.Thread(target=transcript.save_answer, args=[answer(call.id, call.id)])
             for call in CALLS
@@ -204,7 +215,7 @@ def test_answers_are_saved_from_any_thread(path):
         for worker in workers:
             worker.join()
         assert transcript.unfinished() == []
-        assert texts("openai", transcript.resume()) == {"c1": "c1", "c2": "c2", "c3": "c3"}
+        assert texts(OPENAI_CHAT, transcript.resume()) == {"c1": "c1", "c2": "c2", "c3": "c3"}
 
 
 def test_sessions_share_a_file_and_nothing_else(path):
@@ -236,14 +247,17 @@ def test_reading_takes_no_session_and_makes_no_file(path):
         read_messages(path, "s")
     assert not path.exists()
     with pytest.raises(ValueError, match="needs a file"):
-        Transcript(":memory:", "s")
+        Transcript(":memory:", "s", OPENAI_CHAT)
 
 
 def test_a_second_writer_is_refused_in_this_process_and_in_another(path):
-    open_it = f"from toolresults.agent.transcript import Transcript; Transcript({str(path)!r}, 's')"
-    with Transcript(path, "s") as transcript, Transcript(path, "another session"):
+    open_it = f"from toolresults.agent.openai_chat import OPENAI_CHAT; from toolresults.agent.transcript import Transcript; Transcript({str(path)!r}, 's', OPENAI_CHAT)"
+    with (
+        Transcript(path, "s", OPENAI_CHAT) as transcript,
+        Transcript(path, "another session", OPENAI_CHAT),
+    ):
         with pytest.raises(SessionBusy, match="session 's' in chats.db is in use"):
-            Transcript(path, "s")
+            Transcript(path, "s", OPENAI_CHAT)
         other = subprocess.run(
             [sys.executable, "-c", open_it], capture_output=True, text=True, encoding="utf-8"
         )
@@ -256,10 +270,10 @@ def test_a_second_writer_is_refused_in_this_process_and_in_another(path):
 
 
 def test_a_second_writer_can_wait_for_the_first(path):
-    first, seen = Transcript(path, "s"), []
+    first, seen = Transcript(path, "s", OPENAI_CHAT), []
 
     def second():
-        with Transcript(path, "s", wait=60) as transcript:
+        with Transcript(path, "s", OPENAI_CHAT, wait=60) as transcript:
             seen.append(transcript.resume())
 
     waiting = threading.Thread(target=second)
@@ -271,7 +285,7 @@ def test_a_second_writer_can_wait_for_the_first(path):
 
 
 def test_a_writer_who_got_past_the_lock_is_told_at_the_next_save(path):
-    with Transcript(path, "s") as transcript:
+    with Transcript(path, "s", OPENAI_CHAT) as transcript:
         with closing(sqlite3.connect(path)) as connection, connection:
             connection.execute("INSERT INTO messages VALUES ('s', 0, ?)", [json.dumps(QUESTION)])
         with pytest.raises(SessionBusy, match="continued by somebody else"):
@@ -280,7 +294,7 @@ def test_a_writer_who_got_past_the_lock_is_told_at_the_next_save(path):
 
 
 def test_a_closed_transcript_says_so(path):
-    transcript = Transcript(path, "s")
+    transcript = Transcript(path, "s", OPENAI_CHAT)
     transcript.close()
     transcript.close()
     with pytest.raises(RuntimeError, match="chats.db is closed"):
@@ -344,7 +358,7 @@ def tools_of(effects: Path) -> dict[str, Tool]:
 
 
 def policy(messages: list[dict]):
-    from toolresults.agent.scripted import Reply
+    from toolresults.scripted import Reply
 
     turn = sum(message["role"] == "assistant" for message in messages)
     if turn == len(TURNS):
@@ -357,21 +371,18 @@ def policy(messages: list[dict]):
 
 def take_part(api: str, path: Path, session: str, effects: Path) -> None:
     """What a program does that may have been killed: resume, and go on to the end."""
-    from toolresults.agent import anthropic_loop, openai_loop
-    from toolresults.agent.scripted import ScriptedModel
+
+    from toolresults.scripted import ScriptedModel
 
     tools = tools_of(effects)
-    client, loop = (
-        getattr(ScriptedModel(policy), api)(),
-        {"openai": openai_loop, "anthropic": anthropic_loop}[api],
-    )
-    with Transcript(path, session) as transcript:
+    client = ScriptedModel(policy).client(api)
+    with Transcript(path, session, api) as transcript:
         messages = transcript.resume(
             read_only={"look"}, run=lambda calls: execute(calls, tools, save=transcript.save_answer)
         )
         if not messages or messages[-1]["role"] != "assistant":
-            outcome = loop.run(
-                client, messages or [QUESTION], tools, model="scripted", transcript=transcript
+            outcome = run(
+                api, client, messages or [QUESTION], tools, model="scripted", transcript=transcript
             )
             assert outcome.stop == "answer"
 
@@ -434,9 +445,7 @@ class Watch:
     def keys(self, ids) -> list[str]:
         """What the calls with these ids were about."""
         calls = {
-            call.id: call.arguments
-            for message in self.messages
-            for call in calls_of(self.api, message)
+            call.id: call.arguments for message in self.messages for call in self.api.calls(message)
         }
         found = {
             id: json.loads(given) if isinstance(given, str) else given
@@ -470,8 +479,8 @@ class Watch:
         """Every call has its answer, and the answer is true."""
         final = texts(self.api, self.messages)
         self.check(
-            fault(self.api, self.messages) is None,
-            f"a broken history: {fault(self.api, self.messages)}",
+            self.api.fault(self.messages) is None,
+            f"a broken history: {self.api.fault(self.messages)}",
         )
         self.check(
             len(final) == sum(map(len, TURNS)) and self.messages[-1]["role"] == "assistant",

@@ -4,7 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from toolresults.agent.wire import APIS, Call, answered, calls_of, fault, is_question, turns
+from apis import EACH_API, answered
+from toolresults.agent.anthropic import ANTHROPIC
+from toolresults.agent.api import Call
+from toolresults.agent.openai_chat import OPENAI_CHAT
 from wire_cases import (
     ACCEPTED,
     BROKEN,
@@ -72,46 +75,46 @@ def sessions(draw, api):
         number += len(ids)
         if not ids:
             messages += [{"role": "assistant", "content": "Seven."}, USER]
-        elif api == "openai":
+        elif api is OPENAI_CHAT:
             messages += [calls(*ids), *(tool(id) for id in ids)]
         else:
             messages += [uses(*ids), user(*(result(id) for id in ids))]
     return messages
 
 
-@pytest.mark.parametrize("api", APIS)
+@EACH_API
 def test_what_real_loops_send_is_accepted(api):
-    for messages in ACCEPTED[api]:
-        assert fault(api, messages) is None
+    for messages in ACCEPTED[api.name]:
+        assert api.fault(messages) is None
 
 
 @pytest.mark.parametrize(("api", "why"), EVERY_BROKEN)
 def test_each_broken_rule_is_found_and_names_its_culprit(api, why):
-    messages, culprit = BROKEN[api][why]
-    assert culprit in fault(api, messages)
+    messages, culprit = BROKEN[api.name][why]
+    assert culprit in api.fault(messages)
 
 
-@pytest.mark.parametrize("api", APIS)
+@EACH_API
 @settings(max_examples=50)
 @given(data=st.data())
 def test_an_orphan_anywhere_is_found_by_its_id(api, data):
     messages = data.draw(sessions(api))
-    assert fault(api, messages) is None
+    assert api.fault(messages) is None
     answers = [i for i, message in enumerate(messages) if answered(api, message)]
     if answers:
         gone = data.draw(st.sampled_from(answers))
-        broken = fault(api, messages[:gone] + messages[gone + 1 :])
+        broken = api.fault(messages[:gone] + messages[gone + 1 :])
         assert any(id in broken for id in answered(api, messages[gone]))
-        asking = next(i for i in range(gone, -1, -1) if calls_of(api, messages[i]))
-        broken = fault(api, messages[:asking] + messages[asking + 1 :])
-        assert any(call.id in broken for call in calls_of(api, messages[asking]))
+        asking = next(i for i in range(gone, -1, -1) if api.calls(messages[i]))
+        broken = api.fault(messages[:asking] + messages[asking + 1 :])
+        assert any(call.id in broken for call in api.calls(messages[asking]))
 
 
-@pytest.mark.parametrize("api", APIS)
+@EACH_API
 @settings(max_examples=50)
 @given(messages=st.lists(nearly_messages, max_size=4) | json_values)
 def test_any_json_gets_an_answer(api, messages):
-    found = fault(api, messages, {})
+    found = api.fault(messages, {})
     assert found is None or isinstance(found, str)
 
 
@@ -125,7 +128,7 @@ def test_thinking_of_the_turn_in_progress_comes_back_as_it_was_sent():
         uses("toolu_b"),
         user(result("toolu_b")),
     ]
-    assert fault("anthropic", asked, issued) is None
+    assert ANTHROPIC.fault(asked, issued) is None
     for changed in (
         (),
         ({**thought, "thinking": "Count."},),
@@ -133,33 +136,33 @@ def test_thinking_of_the_turn_in_progress_comes_back_as_it_was_sent():
         (thought, thought),
     ):
         broken = [USER, uses("toolu_a", before=changed), *asked[2:]]
-        assert "toolu_a" in fault("anthropic", broken, issued)
+        assert "toolu_a" in ANTHROPIC.fault(broken, issued)
         assert (
-            fault("anthropic", broken) is None
+            ANTHROPIC.fault(broken) is None
         )  # without a record of what was sent there is nothing to compare
         after = [*broken, assistant(text("Seven.")), USER]
-        assert fault("anthropic", after, issued) is None  # an earlier turn's thinking may go
+        assert ANTHROPIC.fault(after, issued) is None  # an earlier turn's thinking may go
     added = [*asked[:3], uses("toolu_b", before=(thought,)), asked[4]]
-    assert "toolu_b" in fault("anthropic", added, issued)
+    assert "toolu_b" in ANTHROPIC.fault(added, issued)
 
 
 def test_calls_and_answers_are_read_in_order():
     said = {**calls("call_a", "call_b")}
-    assert calls_of("openai", said) == [
-        Call("call_a", "count", "{}"),
-        Call("call_b", "count", "{}"),
-    ]
-    assert calls_of("anthropic", uses("toolu_b", "toolu_a", before=(text("I look."),))) == [
+    assert OPENAI_CHAT.calls(said) == [Call("call_a", "count", "{}"), Call("call_b", "count", "{}")]
+    assert ANTHROPIC.calls(uses("toolu_b", "toolu_a", before=(text("I look."),))) == [
         Call("toolu_b", "count", {}),
         Call("toolu_a", "count", {}),
     ]
+    assert OPENAI_CHAT.calls(tool("call_a")) == ANTHROPIC.calls(user(result("toolu_a"))) == []
+    assert ANTHROPIC.calls({"role": "assistant", "content": "Seven."}) == []
+    assert answered(OPENAI_CHAT, tool("call_a")) == ["call_a"]
     assert (
-        calls_of("openai", tool("call_a")) == calls_of("anthropic", user(result("toolu_a"))) == []
+        answered(OPENAI_CHAT, said)
+        == answered(OPENAI_CHAT, USER)
+        == answered(ANTHROPIC, USER)
+        == []
     )
-    assert calls_of("anthropic", {"role": "assistant", "content": "Seven."}) == []
-    assert answered("openai", tool("call_a")) == ["call_a"]
-    assert answered("openai", said) == answered("openai", USER) == answered("anthropic", USER) == []
-    assert answered("anthropic", user(result("toolu_b"), result("toolu_a"), text("?"))) == [
+    assert answered(ANTHROPIC, user(result("toolu_b"), result("toolu_a"), text("?"))) == [
         "toolu_b",
         "toolu_a",
     ]
@@ -168,14 +171,14 @@ def test_calls_and_answers_are_read_in_order():
 @pytest.mark.parametrize(
     ("api", "messages", "expected"),
     [
-        ("openai", [USER], []),
+        (OPENAI_CHAT, [USER], []),
         (
-            "openai",
+            OPENAI_CHAT,
             [{"role": "system", "content": "x"}, USER, calls("a", "b"), tool("a"), tool("b"), USER],
             [(2, 5)],
         ),
         (
-            "openai",
+            OPENAI_CHAT,
             [
                 USER,
                 calls("a"),
@@ -187,37 +190,31 @@ def test_calls_and_answers_are_read_in_order():
             [(1, 3), (3, 5), (5, 6)],
         ),
         (
-            "anthropic",
+            ANTHROPIC,
             [USER, uses("a", "b"), user(result("a"), result("b")), assistant(text("7")), USER],
             [(1, 3), (3, 4)],
         ),
         (
-            "anthropic",
+            ANTHROPIC,
             [USER, uses("a"), user(result("a"), text("And?")), uses("b"), user(result("b"))],
             [(1, 3), (3, 5)],
         ),
         (
-            "anthropic",
+            ANTHROPIC,
             [USER, assistant(text("pause")), assistant(text("on")), USER],
             [(1, 2), (2, 3)],
         ),
     ],
 )
 def test_a_turn_is_a_message_with_its_answers(api, messages, expected):
-    assert fault(api, messages) is None
-    assert [(turn.start, turn.stop) for turn in turns(api, messages)] == expected
+    assert api.fault(messages) is None
+    assert [(turn.start, turn.stop) for turn in api.turns(messages)] == expected
 
 
 def test_a_question_is_more_than_results():
-    assert is_question("openai", USER) and is_question("anthropic", USER)
-    assert is_question("anthropic", user(result("a"), text("And?")))
-    assert not is_question("anthropic", user(result("a"), result("b")))
-    assert not is_question("openai", tool("a")) and not is_question(
-        "anthropic", assistant(text("7"))
+    assert OPENAI_CHAT.is_question(USER) and ANTHROPIC.is_question(USER)
+    assert ANTHROPIC.is_question(user(result("a"), text("And?")))
+    assert not ANTHROPIC.is_question(user(result("a"), result("b")))
+    assert not OPENAI_CHAT.is_question(tool("a")) and not ANTHROPIC.is_question(
+        assistant(text("7"))
     )
-
-
-@pytest.mark.parametrize("function", [fault, turns, is_question, calls_of, answered])
-def test_an_unknown_api_is_the_hosts_mistake(function):
-    with pytest.raises(ValueError, match="mistral"):
-        function("mistral", [USER] if function in (fault, turns) else USER)

@@ -2,6 +2,8 @@
 name.
 """
 
+from apis import APIS
+
 USER = {"role": "user", "content": "How many?"}
 
 
@@ -264,4 +266,4 @@ BROKEN = {
     },
 }
 
-EVERY_BROKEN = [(api, why) for api, lists in BROKEN.items() for why in lists]
+EVERY_BROKEN = [(api, why) for api in APIS for why in BROKEN[api.name]]

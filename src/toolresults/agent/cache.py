@@ -1,7 +1,7 @@
 """A prompt cache, modelled as both vendors document theirs, so that it can be asked offline.
 
-    cache = PromptCache("anthropic", clock=lambda: now)
-    cached, written = cache.read(request_parts("anthropic", body))    # tokens; from now on the request is in the cache
+    cache = PromptCache(ANTHROPIC.caching, clock=lambda: now)
+    cached, written = cache.read(ANTHROPIC.request_parts(body))  # tokens; from now on it is cached
 
 Both vendors match the beginning of a request exactly: after the first byte that differs, nothing
 comes from the cache.
@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 import toktok
 
 from ..tokens import count_many, count_tokens, repair
+from .api import Part
 
 LEAST = 1_024
 """Tokens of the shortest prefix that is cached (OpenAI; Anthropic's for most models)."""
@@ -57,15 +58,6 @@ class CacheUse(NamedTuple):
     written: int
 
 
-class Block(NamedTuple):
-    """One piece of a request. `breakpoint`: Anthropic's mark at its end: "5m", "1h", or True for
-    the cache's `ttl`.
-    """
-
-    text: str
-    breakpoint: bool | str = False
-
-
 @dataclass
 class _Entry:
     """What is cached, and until when: an OpenAI request, or the tokens of an Anthropic prefix."""
@@ -76,37 +68,32 @@ class _Entry:
 
 
 class PromptCache:
-    """The prompt cache of one model of `vendor` ("openai" or "anthropic"); the module says what is
-    assumed.
+    """The prompt cache of one model; the module says what is assumed.
 
+    - `caching`: by "prefix" (OpenAI) or by "marks" (Anthropic): `Api.caching`.
     - `least`: the shortest prefix that is cached, in tokens.
-    - `ttl`: "5m" or "1h", for Anthropic's marks that name none. OpenAI's always live 5 minutes from
+    - `ttl`: "5m" or "1h", for marks that name none. OpenAI's prefixes always live 5 minutes from
       their last use.
     - `clock`: the time in seconds.
     - `automatic`: Anthropic's top-level `cache_control`: the last block of each request is marked
       too.
 
-    Raises `ValueError` for an unknown vendor or ttl.
+    Raises `ValueError` for an unknown caching or ttl.
     """
 
     def __init__(
         self,
-        vendor: str,
+        caching: str,
         *,
         least: int = LEAST,
         ttl: str = "5m",
         clock: Callable[[], float] = time.monotonic,
         automatic: bool = False,
     ):
-        if vendor not in ("openai", "anthropic"):
-            raise ValueError(f"unknown vendor {vendor!r}: use openai or anthropic")
-        self.vendor, self.least, self.ttl, self.clock, self.automatic = (
-            vendor,
-            least,
-            _ttl(ttl),
-            clock,
-            automatic,
-        )
+        if caching not in ("prefix", "marks"):
+            raise ValueError(f"unknown caching {caching!r}: use prefix or marks")
+        self.caching, self.least, self.ttl = caching, least, _ttl(ttl)
+        self.clock, self.automatic = clock, automatic
         self.written_1h = 0
         """Tokens that the last `read` wrote to the one-hour cache, a part of its `written`."""
         self._entries: dict[str, _Entry] = {}
@@ -115,25 +102,22 @@ class PromptCache:
         """(cached, written) in tokens for a request, which then is in the cache itself.
 
         `parts` are its pieces, in the order in which a provider lays them out (tools, system,
-        messages): texts, or anything with a `text` and a `breakpoint` (`Block`,
-        `request_text.Part`). Raises `ValueError` for more than four marks, or a five-minute mark
-        before a one-hour one.
+        messages): texts, or anything with a `text` and a `breakpoint` (`api.Part`). Raises
+        `ValueError` for more than four marks, or a five-minute mark before a one-hour one.
         """
         now = self.clock()
         self._entries = {key: entry for key, entry in self._entries.items() if entry.until > now}
         blocks, self.written_1h = [_block(part) for part in parts], 0
         if not blocks:
             return CacheUse(0, 0)
-        return (
-            self._openai(blocks, now) if self.vendor == "openai" else self._anthropic(blocks, now)
-        )
+        return self._prefix(blocks, now) if self.caching == "prefix" else self._marks(blocks, now)
 
     @staticmethod
     def tokens(parts: Sequence[Any]) -> int:
         """Tokens of a request's parts together."""
         return sum(count_many(_block(part).text for part in parts))
 
-    def _openai(self, blocks: list[Block], now: float) -> CacheUse:
+    def _prefix(self, blocks: list[Part], now: float) -> CacheUse:
         texts = [block.text for block in blocks]
         counts = count_many(texts)
         shared = max((_shared(entry, texts, counts) for entry in self._entries.values()), default=0)
@@ -146,7 +130,7 @@ class PromptCache:
         self._entries[_digests(texts)[-1]] = _Entry(now + LIFETIME["5m"], LIFETIME["5m"], texts)
         return CacheUse(shared // STEP * STEP if shared >= self.least else 0, 0)
 
-    def _anthropic(self, blocks: list[Block], now: float) -> CacheUse:
+    def _marks(self, blocks: list[Part], now: float) -> CacheUse:
         marks = {
             i: self.ttl if block.breakpoint is True else _ttl(block.breakpoint)
             for i, block in enumerate(blocks)
@@ -184,8 +168,8 @@ class PromptCache:
         return CacheUse(cached, max(max(ends.values()) - cached, 0))
 
 
-def _block(part: Any) -> Block:
-    return Block(part) if isinstance(part, str) else Block(part.text, part.breakpoint)
+def _block(part: Any) -> Part:
+    return Part(part) if isinstance(part, str) else Part(part.text, part.breakpoint)
 
 
 def _ttl(name: object) -> str:

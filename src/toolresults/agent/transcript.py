@@ -1,57 +1,57 @@
 """A session that survives its process: each result is saved as its call ends, each turn before the
 next begins.
 
-    with Transcript("chats.db", "session 1") as transcript:
-        messages = transcript.resume()              # [] for a new session; never with a call that has no answer
+    with Transcript("chats.db", "session 1", OPENAI_CHAT) as transcript:
+        messages = transcript.resume()      # [] for a new session; never a call without an answer
         transcript.save([{"role": "user", …}])
-        transcript.save([reply])                    # the assistant's message, before any of its calls is run
-        transcript.save_answer(answer)              # from whichever thread ran the call, as it ends
-        transcript.save(answers)                    # the messages that answer the calls, before the next model call
+        transcript.save([reply])            # the assistant's message, before its calls are run
+        transcript.save_answer(answer)      # from whichever thread ran the call, as it ends
+        transcript.save(answers)            # the messages that answer the calls
 
 What a kill can leave behind is one assistant message whose calls are not all answered. `resume`
 closes it: a call whose answer was saved is not run again, one that was cut off is answered
 "interrupted", since it may or may not have taken effect, and one of a tool that only reads can be
 run again.
 
-A session belongs to one writer at a time. Others get `SessionBusy`, or wait as long as they say.
-`read_messages` reads a session without taking it. SQLite in WAL mode, one connection a thread,
-every save a transaction that is on disk when it returns.
+A session belongs to one API, and to one writer at a time. Others get `SessionBusy`, or wait as long
+as they say. `read_messages` reads a session without taking it. SQLite in WAL mode, one connection
+that threads take in turn, every save a transaction that is on disk when it returns.
 """
 
 import hashlib
 import json
+import os
 import sqlite3
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ..tokens import repair, to_json
-from . import anthropic_loop, openai_loop
-from .sqlite import Connections, take_lock
-from .wire import APIS, Call, answered, calls_of
+from .api import Answer, Api, Call, Message
 
-Message = Mapping[str, Any]
-
-_DIALECTS = {"openai": openai_loop.DIALECT, "anthropic": anthropic_loop.DIALECT}
+BUSY = 30.0
+"""Seconds that a write waits for a write to another session of the same file."""
 
 INTERRUPTED = to_json(
     {
-        "error": "interrupted: the program stopped before this call ended, so it may or may not have taken effect. "
-        "Check what is there before you call it again."
+        "error": "interrupted: the program stopped before this call ended, so it may or may not "
+        "have taken effect. Check what is there before you call it again."
     }
 )
 """The answer of a call that was cut off, an error result."""
 
 _TABLES = """
+CREATE TABLE IF NOT EXISTS sessions (session TEXT PRIMARY KEY, api TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS messages (
     session TEXT NOT NULL, seq INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (session, seq)
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS answers (  -- seq: the message that made the call, since vendors may use an id twice
-    session TEXT NOT NULL, seq INTEGER NOT NULL, call TEXT NOT NULL, name TEXT NOT NULL, text TEXT NOT NULL,
-    is_error INTEGER NOT NULL, PRIMARY KEY (session, seq, call)
+-- seq: the message that made the call, since vendors may use an id twice
+CREATE TABLE IF NOT EXISTS answers (
+    session TEXT NOT NULL, seq INTEGER NOT NULL, call TEXT NOT NULL, name TEXT NOT NULL,
+    text TEXT NOT NULL, is_error INTEGER NOT NULL, PRIMARY KEY (session, seq, call)
 ) WITHOUT ROWID;
 """
 
@@ -60,78 +60,59 @@ class SessionBusy(RuntimeError):
     """Another process, or another `Transcript` in this one, has the session."""
 
 
-class AnswerLike(Protocol):
-    """What `save_answer` needs of an answer."""
-
-    id: str
-    name: str
-    text: str
-    is_error: bool
-
-
-@dataclass(frozen=True)
-class SavedAnswer:
-    """The answer of one call, as it was saved."""
-
-    id: str
-    name: str
-    text: str
-    is_error: bool
-
-
 @dataclass(frozen=True)
 class _End:
-    """Where a session stands: the message that made the last calls, of which API, and those not yet
-    answered by one.
-    """
+    """Where a session stands: the message that made the last calls, and those not yet answered."""
 
+    api: Api
     turn: int = -1
-    api: str = ""
     open: tuple[Call, ...] = ()
 
     def after(self, message: Message, seq: int) -> "_End":
         """Where it stands after `message`. Raises `ValueError` if the message may not follow."""
-        ids = [id for api in APIS for id in answered(api, message)]
+        ids = [result.id for result in self.api.results(message)]
         strange = [id for id in ids if id not in [call.id for call in self.open]]
         left = tuple(call for call in self.open if call.id not in ids)
         if strange:
-            raise ValueError(
-                f"message {seq} answers {', '.join(strange)}, and no open call has that id"
-            )
-        if left and not (
-            ids and self.api == "openai"
-        ):  # Anthropic takes all answers in one message
-            raise ValueError(
-                f"message {seq} leaves {', '.join(call.id for call in left)} without an answer"
-            )
-        for api in APIS:
-            if calls := calls_of(api, message):
-                return _End(seq, api, tuple(calls))
-        return _End(self.turn, self.api, left)
+            names = ", ".join(strange)
+            raise ValueError(f"message {seq} answers {names}, and no open call has that id")
+        if left and not (ids and self.api.one_by_one):
+            names = ", ".join(call.id for call in left)
+            raise ValueError(f"message {seq} leaves {names} without an answer")
+        if calls := self.api.calls(message):
+            return _End(self.api, seq, tuple(calls))
+        return _End(self.api, self.turn, left)
 
 
 class Transcript:
-    """One session in a database file at `path`; see the module. Use it in a `with`, or `close` it.
+    """One session of `api` in a database file at `path`; see the module. Use it in a `with`, or
+    `close` it.
 
     `session` is any text. `wait` is how many seconds to wait for a session that another has. Raises
-    `SessionBusy`.
+    `SessionBusy`, and `ValueError` for a session that was held with another API.
     """
 
-    def __init__(self, path: str | Path, session: str, *, wait: float = 0):
-        self.path, self.session = Path(path), repair(session)
-        self._connections = Connections(self.path, _TABLES)
-        self._lock = take_lock(self._lock_path(), wait)
+    def __init__(self, path: str | Path, session: str, api: Api, *, wait: float = 0):
+        self.path, self.session, self.api = Path(path), repair(session), api
+        self._database, self._process = _open(self.path), os.getpid()
+        self._guard = threading.RLock()  # over the database and what is known of the session's end
+        self._lock = _take_lock(self._lock_path(), wait)
         if self._lock is None:
-            self._connections.close()
+            self._database.close()
             raise SessionBusy(
-                f"session {session!r} in {self.path.name} is in use: another process, or another Transcript in this "
-                "one, has it. Close that one first, or wait for it (wait=seconds): two would run the same calls twice."
+                f"session {session!r} in {self.path.name} is in use: another process, or another "
+                "Transcript in this one, has it. Close that one first, or wait for it "
+                "(wait=seconds): two would run the same calls twice."
             )
-        self._guard = threading.RLock()  # over what this object knows of the session's end:
-        self._length, self._end = 0, _End()
-        for message in self.messages():
-            self._end = self._end.after(message, self._length)
-            self._length += 1
+        self._length, self._end = 0, _End(api)
+        try:
+            self._check_api()
+            for message in self.messages():
+                self._end = self._end.after(message, self._length)
+                self._length += 1
+        except BaseException:
+            self.close()
+            raise
 
     def __enter__(self) -> "Transcript":
         return self
@@ -141,8 +122,27 @@ class Transcript:
 
     def close(self) -> None:
         """Gives the session free. Closing twice does nothing."""
-        self._connections.close()
-        self._lock.close()
+        if os.getpid() == self._process:  # a fork's copy of a connection must be left alone
+            with self._guard:
+                self._database.close()
+                self._lock.close()
+
+    @contextmanager
+    def _connection(self) -> Iterator[sqlite3.Connection]:
+        """The database, for this thread alone; what is written is on disk when this ends.
+
+        Raises `RuntimeError` once closed, and in a child of the process that opened it.
+        """
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                "this database was opened before the process forked: open it again in the child"
+            )
+        with self._guard:
+            try:
+                with self._database:
+                    yield self._database
+            except sqlite3.ProgrammingError:
+                raise RuntimeError(f"{self.path.name} is closed") from None
 
     def __len__(self) -> int:
         """How many messages are saved."""
@@ -150,7 +150,8 @@ class Transcript:
 
     def messages(self) -> list[dict[str, Any]]:
         """The messages as they are saved; after a kill the last turn may be open: see `resume`."""
-        return _messages(self._connections.get(), self.session)
+        with self._connection() as connection:
+            return _messages(connection, self.session)
 
     def save(self, messages: Iterable[Message]) -> None:
         """Appends messages, all or none of them.
@@ -165,7 +166,7 @@ class Transcript:
                 end = end.after(message, seq)
                 rows.append((self.session, seq, json.dumps(message, allow_nan=False)))
             try:
-                with self._connections.get() as connection:
+                with self._connection() as connection:
                     connection.executemany("INSERT INTO messages VALUES (?, ?, ?)", rows)
             except sqlite3.IntegrityError:
                 raise SessionBusy(
@@ -175,18 +176,17 @@ class Transcript:
 
     def sync(self, messages: Sequence[Message]) -> None:
         """Appends those of a whole history that are not saved yet. Raises `ValueError` if it is not
-        this session's.
-        """
+        this session's."""
         with self._guard:
             saved = self.messages()
             if list(messages[: len(saved)]) != saved:
                 raise ValueError(
-                    f"this history does not begin with the {len(saved)} messages of session {self.session!r}: "
-                    "save the full history, not what trimming made of it"
+                    f"this history does not begin with the {len(saved)} messages of session "
+                    f"{self.session!r}: save the full history, not what trimming made of it"
                 )
             self.save(messages[len(saved) :])
 
-    def save_answer(self, answer: AnswerLike) -> bool:
+    def save_answer(self, answer: Answer) -> bool:
         """Saves the answer of a call of the turn in progress; any thread may.
 
         The first answer of a call counts: a result that comes in after its time limit changes
@@ -195,21 +195,11 @@ class Transcript:
         with self._guard:
             if answer.id not in [call.id for call in self._end.open]:
                 return False
-            row = (
-                self.session,
-                self._end.turn,
-                answer.id,
-                answer.name,
-                repair(answer.text),
-                bool(answer.is_error),
-            )
-            with self._connections.get() as connection:
-                return (
-                    connection.execute(
-                        "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?)", row
-                    ).rowcount
-                    == 1
-                )
+            text, error = repair(answer.text), bool(answer.is_error)
+            row = (self.session, self._end.turn, answer.id, answer.name, text, error)
+            insert = "INSERT OR IGNORE INTO answers VALUES (?, ?, ?, ?, ?, ?)"
+            with self._connection() as connection:
+                return connection.execute(insert, row).rowcount == 1
 
     def unfinished(self) -> list[Call]:
         """The calls of the last turn that have no saved answer, in call order."""
@@ -220,38 +210,43 @@ class Transcript:
         self,
         *,
         read_only: Collection[str] = (),
-        run: Callable[[list[Call]], Iterable[AnswerLike]] | None = None,
+        run: Callable[[list[Call]], Iterable[Answer]] | None = None,
     ) -> list[dict[str, Any]]:
         """The messages of the session, every call answered; what was missing is saved before this
         returns.
 
         A call that was cut off is answered `INTERRUPTED`. If its tool is in `read_only`, it is one
-        of the calls that `run` gets and answers (`lambda calls: execute(calls, tools,
-        save=transcript.save_answer)`).
+        of the calls that `run` gets and answers
+        (`lambda calls: execute(calls, tools, save=transcript.save_answer)`).
         """
         again = [call for call in self.unfinished() if call.name in read_only]
         if run is not None and again:
             for answer in run(again):
                 self.save_answer(answer)
         for call in self.unfinished():
-            self.save_answer(SavedAnswer(call.id, call.name, INTERRUPTED, is_error=True))
+            self.save_answer(Answer(call.id, call.name, INTERRUPTED, is_error=True))
         if self._end.open:
             saved = self._answers()
-            self.save(
-                _DIALECTS[self._end.api].answer_messages(
-                    [saved[call.id] for call in self._end.open]
-                )
-            )
+            self.save(self.api.answers([saved[call.id] for call in self._end.open]))
         return self.messages()
 
-    def _answers(self) -> dict[str, SavedAnswer]:
-        rows = self._connections.get().execute(
-            "SELECT call, name, text, is_error FROM answers WHERE session = ? AND seq = ?",
-            (self.session, self._end.turn),
-        )
-        return {
-            id: SavedAnswer(id, name, text, bool(is_error)) for id, name, text, is_error in rows
-        }
+    def _answers(self) -> dict[str, Answer]:
+        find = "SELECT call, name, text, is_error FROM answers WHERE session = ? AND seq = ?"
+        with self._connection() as connection:
+            rows = connection.execute(find, (self.session, self._end.turn)).fetchall()
+        return {id: Answer(id, name, text, bool(error)) for id, name, text, error in rows}
+
+    def _check_api(self) -> None:
+        with self._connection() as connection:
+            row = (self.session, self.api.name)
+            connection.execute("INSERT OR IGNORE INTO sessions VALUES (?, ?)", row)
+            find = "SELECT api FROM sessions WHERE session = ?"
+            [held] = connection.execute(find, (self.session,)).fetchone()
+        if held != self.api.name:
+            raise ValueError(
+                f"session {self.session!r} was held with the API {held}, and its messages are in "
+                f"that form: open it so, or begin another session for {self.api.name}"
+            )
 
     def _lock_path(self) -> Path:
         # the name is ours: a session may be called "../x" or "CON"
@@ -266,12 +261,48 @@ def read_messages(path: str | Path, session: str) -> list[dict[str, Any]]:
     """
     if not Path(path).exists():
         raise FileNotFoundError(f"there is no transcript at {path}")
-    with closing(Connections(Path(path), _TABLES)) as connections:
-        return _messages(connections.get(), repair(session))
+    with closing(_open(Path(path))) as connection:
+        return _messages(connection, repair(session))
 
 
 def _messages(connection: sqlite3.Connection, session: str) -> list[dict[str, Any]]:
-    rows = connection.execute(
-        "SELECT body FROM messages WHERE session = ? ORDER BY seq", (session,)
-    )
-    return [json.loads(body) for (body,) in rows]
+    find = "SELECT body FROM messages WHERE session = ? ORDER BY seq"
+    return [json.loads(body) for (body,) in connection.execute(find, (session,))]
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """A connection for all threads, each of which must hold the session's guard.
+
+    The file is made for its owner alone (0600), since a transcript holds customers' data. Raises
+    `ValueError` for SQLite's `:memory:`, which nothing survives.
+    """
+    if str(path) == ":memory:":
+        raise ValueError(
+            "a transcript needs a file: what is in memory does not survive its process"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+    connection = sqlite3.connect(path, timeout=BUSY, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")  # a commit is on disk, also if the power goes
+    connection.executescript(_TABLES)
+    return connection
+
+
+def _take_lock(path: Path, wait: float = 0) -> sqlite3.Connection | None:
+    """An exclusive lock on a file of its own, held until it is closed or the process ends, however
+    it ends. None if another still has it after `wait` seconds.
+
+    It is the lock of an empty SQLite database: the operating system drops it when a process is
+    killed, and it works on every platform.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    connection = sqlite3.connect(path, timeout=wait, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        connection.close()
+        if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            return None
+        raise
+    return connection

@@ -1,15 +1,17 @@
-"""What to do first: drop, ref, shorten, then page. Each piece of advice carries what it saves,
-counted exactly.
+"""What to do first: compact, drop, ref, shorten, then page. Each piece of advice carries what it
+saves, counted exactly.
 
 A field gets one piece of advice at most, so the savings add up. Advice about fields comes in order
 of saving; paging comes last, because how many rows fit a page depends on what is left of each row.
 """
 
 import json
+import statistics
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from toolresults.audit.measure import Field, dump, side_by_side
+from toolresults.audit.load import Rows
+from toolresults.audit.weigh import EMPTY, Field, Weights, dump, into_pages, row_texts
 from toolresults.results.shape import TEXT_CAP, cut, describe_binary
 from toolresults.tokens import count_tokens
 
@@ -56,101 +58,127 @@ over all of them.
 REF = "ref_000123"
 """What a ref is taken to look like, and so to cost."""
 
-GONE = object()
-"""A change's answer for a value that is left out."""
+MANY_PAGES = 5
+"""From here on an agent should ask a narrower question instead of reading on: five pages of 25,000
+tokens already fill most of a context of 200,000."""
+
+FILTER_VALUES = range(2, 21)
+"""How many different values make a field a good filter: more than one, and few enough to list in a
+tool's schema.
+"""
+
+MANY_FIELDS = 8
+"""More fields than this in a row of a listing, and most are there because the table has them."""
 
 
 @dataclass(frozen=True)
 class Advice:
     """One thing to do. `saves` is in tokens, None for advice that moves rows to later calls instead
-    of saving them.
+    of saving them. Advice about a field has its `key` (`Field.id`), and in `texts` the values
+    afterwards as JSON, None where the value is left out.
     """
 
     action: str  # compact, drop, ref, shorten, page, filter
     field: str | None
     reason: str
     saves: int | None = None
-    key: tuple[str, bool] | None = None  # `Field.id`
-    change: Callable[[object], object] | None = None  # does it to one value
-    texts: list[str | None] | None = (
-        None  # the field's values afterwards, as JSON; None where it is left out
-    )
+    key: tuple[str, bool] | None = None
+    texts: list[str | None] | None = None
 
 
-def advise_fields(fields: list[Field], rows: int, total: int, encoding: str) -> list[Advice]:
+_Change = Callable[[object, str], str | None]
+"""From a value and its JSON to the JSON that replaces it, None to leave the value out."""
+
+
+def advise(found: Rows, weights: Weights, budget: int) -> tuple[list[Advice], dict]:
+    """What to do, in order, and what the rows weigh once all advice about text and fields is
+    followed (the report's "after").
+    """
+    advice = _advise_text(found, weights.as_written.exact, weights.compact.exact)
+    advice += _advise_fields(weights.fields, len(found.rows), weights.compact.exact)
+    after, last = _advise_pages(found, weights.fields, advice, budget)
+    return advice + last, after
+
+
+def _advise_text(found: Rows, written: int, compact: int) -> list[Advice]:
+    """What the way the file is written costs: indents, spaces, and one escape for every character
+    beyond ASCII. `written` and `compact` are in tokens.
+    """
+    waste = written - compact
+    if waste < max(LEAST_TOKENS, LEAST_SHARE * written):
+        return []
+    escapes = 0
+    if "\\u" in found.text:
+        escaped = json.dumps(found.document, separators=(",", ":"))
+        escapes = count_tokens(escaped) - compact
+    if escapes >= LEAST_SHARE * compact:
+        cost = f"{escapes:,} tokens, white space {max(0, waste - escapes):,}"
+        reason = f"escapes like \\u00e9 cost {cost}: write UTF-8, compact"
+    else:
+        reason = "white space (indents, a space after each comma): write compact JSON"
+    return [Advice("compact", None, reason, waste)]
+
+
+def _advise_fields(fields: list[Field], rows: int, total: int) -> list[Advice]:
     """What to do about each field, where that saves enough of *total* tokens; the largest saving
     first.
     """
     least = max(LEAST_TOKENS, LEAST_SHARE * total)
     first: dict[int, Field] = {}  # by hash of all values: the field that others repeat
     result = []
-    for field in sorted(
-        fields, key=lambda field: len(field.key)
-    ):  # of two equal fields, the shorter name stays
+    # of two equal fields, the one with the shorter name stays
+    for field in sorted(fields, key=lambda field: len(field.key)):
         full = len(field.texts) == rows > 1
         twin = first.setdefault(hash(tuple(field.texts)), field) if full else field
         if field.tokens < least:
             continue
         repeats = twin.name if twin is not field and twin.texts == field.texts else None
-        advice = _drop(field, rows, repeats) or _shrink(field)
-        if advice:
-            texts = [
-                None if value is GONE else dump(value) for value in map(advice.change, field.values)
-            ]
-            kept = [text for text in texts if text is not None]
-            saves = field.tokens - count_tokens(side_by_side(field.prefix, kept), encoding)
-            if saves >= least:
-                result.append(
-                    replace(advice, field=field.name, saves=saves, key=field.id, texts=texts)
-                )
+        if not (remedy := _drop(field, rows, repeats) or _shrink(field)):
+            continue
+        action, reason, change = remedy
+        texts = [change(*pair) for pair in zip(field.values, field.texts, strict=True)]
+        kept = [text for text in texts if text is not None]
+        saves = field.tokens - count_tokens(field.side_by_side(kept))
+        if saves >= least:
+            result.append(Advice(action, field.name, reason, saves, field.id, texts))
     return sorted(result, key=lambda advice: -advice.saves)
 
 
-def _drop(field: Field, rows: int, repeats: str | None) -> Advice | None:
+def _drop(field: Field, rows: int, repeats: str | None) -> tuple[str, str, _Change] | None:
     there = len(field.texts)
     if field.empty == there:
-        return Advice("drop", None, "empty in every row that has it", change=_gone)
+        return "drop", "empty in every row that has it", _gone
     if there == rows >= CONSTANT_ROWS and field.texts.count(field.texts[0]) == rows:
-        return Advice("drop", None, "the same in every row: say it once, if at all", change=_gone)
+        return "drop", "the same in every row: say it once, if at all", _gone
     if repeats:
-        return Advice("drop", None, f"repeats {repeats} in every row", change=_gone)
+        return "drop", f"repeats {repeats} in every row", _gone
     if field.empty >= MOSTLY_EMPTY * there:
-        return Advice(
-            "drop",
-            None,
-            f"leave it out where it is empty ({field.empty / there:.0%})",
-            change=_if_full,
-        )
+        return "drop", f"leave it out where it is empty ({field.empty / there:.0%})", _if_full
     return None
 
 
-def _shrink(field: Field) -> Advice | None:
+def _shrink(field: Field) -> tuple[str, str, _Change] | None:
     texts = [value for value in field.values if isinstance(value, str)]
-    nested = [
-        t
-        for t, value in zip(field.texts, field.values, strict=True)
-        if isinstance(value, dict | list)
-    ]
+    nested = [text for text in field.texts if text[0] in "[{"]
     if len(nested) > len(texts):
         mean = sum(map(len, nested)) // len(nested)
         if mean < NESTED_CHARS:
             return None
         where = f", most of it in {field.heaviest}" if field.heaviest else ""
         reason = f"nested, {mean:,} characters a row{where}: keep what a row needs, ref the rest"
-        return Advice("ref", None, reason, change=_ref_nested)
-    kind = _kind([text for text in texts if len(text) > OPAQUE_CHARS])
-    if kind:
-        return Advice("ref", None, f"{kind}: give a ref, fetched on demand", change=_ref_opaque)
+        return "ref", reason, _ref_nested
+    if kind := _kind([text for text in texts if len(text) > OPAQUE_CHARS]):
+        return "ref", f"{kind}: give a ref, fetched on demand", _ref_opaque
     long = [text for text in texts if len(text) > TEXT_CAP]
     if not long:
         return None
     huge = [text for text in long if len(text) > REF_CHARS]
-    longest = max(map(len, long))
+    up_to = f"(to {max(map(len, long)):,} characters)"
     if sum(map(len, huge)) * 2 > sum(map(len, texts)):
-        what = f"{len(huge):,} huge value{'s' * (len(huge) > 1)} (to {longest:,} characters)"
-        return Advice("ref", None, f"{what}: the first {TEXT_CAP}, and a ref", change=_cap)
-    what = f"{len(long):,} long value{'s' * (len(long) > 1)} (to {longest:,} characters)"
-    return Advice("shorten", None, f"{what}: cap at {TEXT_CAP}", change=_cap)
+        what = f"{len(huge):,} huge value{'s' * (len(huge) > 1)} {up_to}"
+        return "ref", f"{what}: the first {TEXT_CAP}, and a ref", _cap
+    what = f"{len(long):,} long value{'s' * (len(long) > 1)} {up_to}"
+    return "shorten", f"{what}: cap at {TEXT_CAP}", _cap
 
 
 def _kind(long: list[str]) -> str | None:
@@ -161,8 +189,7 @@ def _kind(long: list[str]) -> str | None:
 
 
 def _kind_of(text: str) -> str | None:
-    binary = describe_binary(text)
-    if binary:
+    if binary := describe_binary(text):
         return f"a file as base64 ({binary['media_type']})"
     if text[:1] in ("{", "["):
         try:
@@ -173,21 +200,57 @@ def _kind_of(text: str) -> str | None:
     return "opaque text" if text.isascii() and not any(c in text for c in " \n\t") else None
 
 
-def _gone(value: object) -> object:
-    return GONE
+def _gone(value: object, text: str) -> None:
+    return None
 
 
-def _if_full(value: object) -> object:
-    return GONE if value is None or value in ("", [], {}) else value
+def _if_full(value: object, text: str) -> str | None:
+    return None if text in EMPTY else text
 
 
-def _ref_nested(value: object) -> object:
-    return REF if isinstance(value, dict | list) else value
+def _ref_nested(value: object, text: str) -> str:
+    return dump(REF) if text[0] in "[{" else text
 
 
-def _ref_opaque(value: object) -> object:
-    return REF if isinstance(value, str) and len(value) > OPAQUE_CHARS else value
+def _ref_opaque(value: object, text: str) -> str:
+    return dump(REF) if isinstance(value, str) and len(value) > OPAQUE_CHARS else text
 
 
-def _cap(value: object) -> object:
-    return cut(value, TEXT_CAP) if isinstance(value, str) else value
+def _cap(value: object, text: str) -> str:
+    return dump(cut(value, TEXT_CAP)) if isinstance(value, str) else text
+
+
+def _advise_pages(
+    found: Rows, fields: list[Field], advice: list[Advice], budget: int
+) -> tuple[dict, list[Advice]]:
+    """What is left of the rows when *advice* is followed, and how to give that out in pages of at
+    most *budget* tokens.
+    """
+    changed = {one.key: one.texts for one in advice if one.texts}
+    texts = row_texts(found.rows, fields, changed)
+    each, fit, pages = into_pages(texts, budget)
+    tokens = count_tokens(f"[{','.join(texts)}]")
+    filled = round(tokens / budget, 2)
+    after = {"tokens": tokens, "budgets_filled": filled, "rows_that_fit": fit, "pages": pages}
+    left = [field for field in fields if any(changed.get(field.id, field.texts))]
+    a_row = sum(len(field.texts) for field in left) // max(1, len(texts))
+    last = []
+    if tokens > budget and a_row > MANY_FIELDS:
+        what_to_do = "return the few that tell rows apart, and the rest on request"
+        last.append(Advice("drop", None, f"a row still has {a_row:,} fields: {what_to_do}"))
+    if tokens > budget and len(texts) > 1:
+        page = count_tokens(f"[{','.join(texts[:fit])}]")
+        most = f"{fit:,} fit a budget" if fit else "the first alone is over a budget"
+        take = f"20 rows take about {20 * statistics.median_low(each):,} tokens, {most}"
+        reason = f"give it a limit and a cursor: {take}, {pages:,} pages in all"
+        last.append(Advice("page", None, reason, tokens - page if fit else None))
+    elif tokens > budget:
+        reason = "one record, and still over a budget: let the caller name the parts that it wants"
+        last.append(Advice("filter", None, reason))
+    if pages > MANY_PAGES:
+        in_all_rows = [field for field in left if len(field.texts) == len(texts)]
+        good = [field.name for field in in_all_rows if len(set(field.texts)) in FILTER_VALUES]
+        filters = f"filters (by {', '.join(good[:3])}, say)" if good else "filters"
+        reason = f"take {filters}, and answer totals with an aggregate"
+        last.append(Advice("filter", None, f"{pages:,} pages are too many to read: {reason}"))
+    return after, last

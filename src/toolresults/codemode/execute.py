@@ -1,10 +1,13 @@
-"""What the model sees of a run, and the tool that runs code: `execute(code)`.
+"""Code as a tool: a sandbox opened by its language, what the model sees of a run, and the tool
+`execute(code)`.
 
-{"printed":"emea 0.031\\n","value":{"emea":0.031}} {"printed":"line 1\\nline 2…","error":"KeyError:
-'ownr' (line 4: t['ownr'])","note":"printed cut: 900 of 7,105 …"}
+    {"printed":"emea 0.031\\n","value":{"emea":0.031}}
+    {"printed":"line 1\\n…","error":"KeyError: 'ownr' (line 4: t['ownr'])","note":"printed cut: …"}
 """
 
 import inspect
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Annotated
 
 from pydantic import Field
@@ -13,8 +16,8 @@ from ..results.budget import BudgetError, longest_fit
 from ..results.shape import cut
 from ..tokens import count_tokens, to_json
 from ..tools import Tool, ToolResult
-from .limits import Run
-from .sandbox import Sandbox
+from .functions import HostFunction
+from .sandbox import Run, Sandbox
 
 LEAST = 120
 """Smallest budget of an answer, in tokens: a beginning of everything, and a note."""
@@ -27,6 +30,24 @@ DONE = "The functions that were called before that are not undone (calls: {:,}).
 
 EMPTY = "The code ran, but printed nothing and ended without a value."
 """Said of a run that has nothing to show."""
+
+
+def open_sandbox(
+    language: str = "python",
+    functions: Mapping[str, HostFunction] = MappingProxyType({}),
+    **options,
+) -> Sandbox:
+    """A sandbox for "python" or "javascript"; `options` are those of `Sandbox`. Raises `ValueError`
+    for another.
+    """
+    # late: Python's engine takes 0.15 s to load, which only those who use it should pay
+    if language == "python":
+        from .python import PythonSandbox as Opened
+    elif language == "javascript":
+        from .javascript import JavaScriptSandbox as Opened
+    else:
+        raise ValueError(f"unknown language {language!r}: use python or javascript")
+    return Opened(functions, **options)
 
 
 def render(run: Run, budget: int) -> str:
@@ -42,22 +63,20 @@ def render(run: Run, budget: int) -> str:
         raise BudgetError(
             f"a budget of {budget} tokens cannot hold the answer of a run: use at least {LEAST}"
         )
+    whole = {"printed": run.printed or None, "value": run.value, "error": run.error or None}
     # the beginning of a value that was too long is a text already
-    value = run.value if isinstance(run.value, str) else to_json(run.value)
-    texts = {"printed": run.printed, "value": value, "error": run.error or ""}
+    texts = {
+        name: what if isinstance(what, str) else to_json(what)
+        for name, what in whole.items()
+        if what is not None
+    }
 
     def answer(chars: int, error_chars: int) -> str:
         most = {"printed": chars, "value": chars, "error": error_chars}
         short = {
             name: cut(text, most[name]) for name, text in texts.items() if len(text) > most[name]
         }
-        shown = {}
-        if run.printed:
-            shown["printed"] = short.get("printed", run.printed)
-        if run.value is not None:
-            shown["value"] = short.get("value", run.value)
-        if run.error:
-            shown["error"] = short.get("error", run.error)
+        shown = {name: short.get(name, whole[name]) for name in texts}
         notes = [
             f"{name} cut: {len(text):,} of {len(texts[name]):,} characters shown."
             for name, text in short.items()
@@ -70,29 +89,34 @@ def render(run: Run, budget: int) -> str:
             shown["note"] = " ".join(notes)
         return to_json(shown or {"value": None, "note": EMPTY})
 
-    longest = max(len(text) for text in texts.values())
-    whole = answer(longest, longest)
-    if count_tokens(whole) <= budget:
-        return whole
+    longest = max(map(len, texts.values()), default=1)
+    text = answer(longest, longest)
+    if count_tokens(text) <= budget:
+        return text
     return longest_fit(lambda chars: answer(chars, longest), budget, most=longest) or longest_fit(
         lambda chars: answer(chars, chars), budget, most=longest
     )
 
 
 def execute_tool(
-    sandbox: Sandbox, *, budget: int | None = None, name: str = "execute", about: str = ""
+    sandbox: Sandbox,
+    *,
+    budget: int | None = None,
+    name: str = "execute",
+    about: str = "",
+    explain: Callable[[str, Run], Run] = lambda code, run: run,
 ) -> Tool:
     """A tool with one parameter, `code`, that runs it in `sandbox` and answers within `budget`
     tokens.
 
     `budget` is half as much again as the code may print, by default, because JSON escapes what was
-    printed. `about` is added to the description, such as the stubs of a few functions. A run that
-    failed or was stopped is an error result.
+    printed. `about` is added to the description, such as the stubs of a few functions. `explain`
+    may add to what is told of a run. A run that failed or was stopped is an error result.
     """
     budget = budget or max(sandbox.limits.output_tokens * 3 // 2, LEAST)
 
     def execute(code: Annotated[str, Field(description=f"{sandbox.language} code.")]) -> ToolResult:
-        run = sandbox.run(code)
+        run = explain(code, sandbox.run(code))
         return ToolResult(render(run, budget), is_error=run.error is not None)
 
     execute.__doc__ = inspect.cleandoc(f"{sandbox.description}\n{about}")

@@ -1,7 +1,7 @@
 """Host functions: what a model's code may call, and the only thing that it may call.
 
     function = HostFunction(list_tasks, namespace="crm")
-    function.call([], {"owner": "ana"})   # plain JSON values: what crosses the border, in both languages
+    function.call([], {"owner": "ana"})   # plain JSON values cross the border, in both languages
 
 The sandbox grants nothing. A function checks its caller itself, whom the host bound to it and who
 is never an argument. Arguments are checked before the function runs, and what it raises is cleaned
@@ -9,43 +9,40 @@ before the code sees it.
 """
 
 import builtins
-import contextvars
 import inspect
 import keyword
 import logging
-import queue
 import re
-import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 
-from ..arguments import Arguments, ToolError
-from ..plain import plain
 from ..results.cursor import CursorError
 from ..results.redact import redact
 from ..results.shape import clean, cut
-from .limits import Limits, Stopped
+from ..tokens import plain
+from ..tools import Arguments, ToolError
 
 log = logging.getLogger(__name__)
 
 MESSAGE_CHARS = 300
-"""Longest message of a host function's error that the code gets, in characters."""
+"""Longest message of an error of a host function, or of the code, in characters."""
 
 RESERVED = frozenset(
-    """abc array asyncio atexit base64 binascii bisect builtins cmath collections copy csv dataclasses datetime decimal
-    enum errno faulthandler fcntl functools gc genericpath grp hashlib itertools json marshal math mmap os pathlib posix
-    posixpath pwd pyexpat random re readline resource select sys syslog termios time tomllib types typing
-    typing_extensions unicodedata zlib
+    """
+    abc array asyncio atexit base64 binascii bisect builtins cmath collections copy csv
+    dataclasses datetime decimal enum errno faulthandler fcntl functools gc genericpath grp
+    hashlib itertools json marshal math mmap os pathlib posix posixpath pwd pyexpat random re
+    readline resource select sys syslog termios time tomllib types typing typing_extensions
+    unicodedata zlib
 
-    arguments case catch class const constructor console debugger default delete do enum escape export extends function
-    globalThis hasOwnProperty instanceof isFinite isNaN let new null parseFloat parseInt super switch this throw
-    toString typeof undefined unescape valueOf var void Array AsyncDisposableStack Atomics BigInt DataView Date
-    DisposableStack Error FinalizationRegistry Infinity Intl Iterator JSON Map Math NaN Number Object Promise Proxy
-    Reflect RegExp Set String SuppressedError Symbol Temporal WeakMap WeakRef WeakSet clearTimeout decodeURI
-    decodeURIComponent encodeURI encodeURIComponent setTimeout""".split()
-) | frozenset(dir(builtins)).difference(
-    ("copyright", "credits", "license")
-)  # site's, for the prompt
+    arguments case catch class const constructor console debugger default delete do enum escape
+    export extends function globalThis hasOwnProperty instanceof isFinite isNaN let new null
+    parseFloat parseInt super switch this throw toString typeof undefined unescape valueOf var
+    void Array AsyncDisposableStack Atomics BigInt DataView Date DisposableStack Error
+    FinalizationRegistry Infinity Intl Iterator JSON Map Math NaN Number Object Promise Proxy
+    Reflect RegExp Set String SuppressedError Symbol Temporal WeakMap WeakRef WeakSet
+    clearTimeout decodeURI decodeURIComponent encodeURI encodeURIComponent setTimeout
+    """.split()
+) | frozenset(dir(builtins)) - {"copyright", "credits", "license"}  # site's, for the prompt
 """No namespace may be called so: modules that the sandbox of Python takes for its own (each was
 tried), and what either language calls its own."""
 
@@ -54,6 +51,8 @@ tried), and what either language calls its own."""
 _PATH = re.compile(
     r"(?<![\w:/.])(?:[A-Za-z]:)?(?:[\\/][\w.@+~-]+){2,}|~/[\w./-]+|\\\\[\w.$-]+\\[\w.$\\-]+"
 )
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 
 
 class HostError(Exception):
@@ -93,15 +92,13 @@ class HostFunction:
         self.namespace = namespace
         self.name = name or function.__name__
         self.path = f"{namespace}.{self.name}"
-        for part in (namespace, self.name):
-            if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,62}", part):
-                raise ValueError(
-                    f"{self.path!r} cannot be called from code: use letters, digits and _ in both parts"
-                )
-            if keyword.iskeyword(part) or namespace in RESERVED:
-                raise ValueError(
-                    f"{self.path!r} cannot be called from code: it uses a name that a language has taken"
-                )
+        fault = None
+        if not all(_NAME.fullmatch(part) for part in (namespace, self.name)):
+            fault = "use letters, digits and _ in both parts"
+        elif namespace in RESERVED or keyword.iskeyword(namespace) or keyword.iskeyword(self.name):
+            fault = "it uses a name that a language has taken"
+        if fault:
+            raise ValueError(f"{self.path!r} cannot be called from code: {fault}")
         self.doc = inspect.cleandoc(function.__doc__ or "")
         self.summary = self.doc.partition("\n")[0]
         self.words = getattr(function, "search_words", "") if words is None else words
@@ -118,9 +115,8 @@ class HostFunction:
         try:
             given = self.signature.bind_partial(*args, **kwargs).arguments if args else kwargs
         except TypeError as error:
-            raise HostError(
-                "TypeError", f"{self.path}: {error}. It takes {self._takes()}"
-            ) from None
+            takes = ", ".join(self.signature.parameters) or "no arguments"
+            raise HostError("TypeError", f"{self.path}: {error}. It takes {takes}") from None
         try:
             try:
                 checked = self._arguments.check(given)
@@ -131,73 +127,19 @@ class HostFunction:
             raise
         except (ToolError, CursorError) as error:
             raise HostError(_kind(error), str(error)) from None
-        except (
-            BaseException
-        ) as error:  # the code gets the kind of failure; the host's log gets the rest
+        except BaseException as error:
+            # the code gets the kind of failure; the host's log gets the rest
             log.exception("%s failed", self.path)
-            told = f"{self.path} failed ({type(error).__name__}). This is not caused by your arguments."
-            raise HostError("RuntimeError", told) from None
-
-    def _takes(self) -> str:
-        return ", ".join(self.signature.parameters) or "no arguments"
+            told = f"{self.path} failed ({type(error).__name__})"
+            raise HostError(
+                "RuntimeError", f"{told}. This is not caused by your arguments."
+            ) from None
 
 
 def _kind(error: Exception) -> str:
-    """The name of the built-in exception that `error` is too, so that code can catch it by that
+    """The built-in exception that `error` is too, by name, so that code can catch it by that
     name.
     """
-    for kind in type(error).__mro__:
-        if getattr(builtins, kind.__name__, None) is kind and kind not in (
-            Exception,
-            BaseException,
-            object,
-        ):
-            return kind.__name__
-    return "RuntimeError"
-
-
-class HostCalls:
-    """The calls of one run, counted, each ended by the run's deadline.
-
-    `functions` is by path; `deadline` is a moment of `time.monotonic()`. The functions see the
-    context variables of whoever made this object.
-    """
-
-    def __init__(self, functions: Mapping[str, HostFunction], limits: Limits, deadline: float):
-        self.count = 0
-        self.functions = functions
-        self.deadline = deadline
-        self._limits = limits
-        self._context = contextvars.copy_context()
-
-    def call(self, path: str, args: Sequence[object], kwargs: Mapping[str, object]) -> object:
-        """The function's result. Raises `HostError` for the code, and `Stopped` when the run is
-        over.
-        """
-        self.count += 1
-        if self.count > self._limits.host_calls:
-            self.count = self._limits.host_calls
-            raise Stopped("host calls", self._limits)
-        function = self.functions.get(path)
-        if function is None:
-            raise HostError("AttributeError", f"there is no function {cut(path, 80)}")
-        ended: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
-        run = self._context.copy().run
-
-        def work():
-            try:
-                result = run(function.call, args, kwargs)
-                ended.put(lambda: result)
-            except HostError as error:
-                ended.put(lambda error=error: _raise(error))
-
-        # a daemon: Python cannot stop a thread that hangs, but it need not wait for it either
-        threading.Thread(target=work, daemon=True, name=path).start()
-        try:
-            return ended.get(timeout=max(self.deadline - time.monotonic(), 0))()
-        except queue.Empty:
-            raise Stopped("time", self._limits) from None
-
-
-def _raise(error: Exception):
-    raise error
+    names = (kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins")
+    name = next(names)
+    return "RuntimeError" if name == "Exception" else name

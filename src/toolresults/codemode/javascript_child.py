@@ -1,7 +1,7 @@
 """The program of the child process that runs one piece of JavaScript: V8, a pipe in, a pipe out,
 and nothing else.
 
-It is started by `javascript_process` with two arguments: the folder of the package mini-racer, and
+It is started by `javascript.py` with two arguments: the folder of the package mini-racer, and
 a limit in bytes. A line of JSON on standard input goes to `receive` of `javascript_prelude.js`;
 what the prelude sends is a line of JSON on standard output. Anything else there is V8's last word
 before it dies.
@@ -13,8 +13,8 @@ was printed only when the code pauses.
 
 import ctypes
 import os
+import queue
 import sys
-import threading
 
 try:
     import resource
@@ -41,25 +41,20 @@ class Value(ctypes.Structure):
 Handle = ctypes.POINTER(Value)
 Callback = ctypes.CFUNCTYPE(None, ctypes.c_uint64, Handle)
 
-SIGNATURES = {
-    "mr_init_v8": (None, ctypes.c_char_p, ctypes.c_char_p),
-    "mr_init_context": (ctypes.c_uint64, Callback),
-    "mr_eval": (ctypes.c_uint64, ctypes.c_uint64, Handle, ctypes.c_uint64),
-    "mr_call_function": (ctypes.c_uint64, ctypes.c_uint64, Handle, Handle, Handle, ctypes.c_uint64),
-    "mr_make_js_callback": (Handle, ctypes.c_uint64, ctypes.c_uint64),
-    "mr_get_object_item": (Handle, ctypes.c_uint64, Handle, Handle),
-    "mr_set_object_item": (Handle, ctypes.c_uint64, Handle, Handle, Handle),
-    "mr_alloc_string_val": (
-        Handle,
-        ctypes.c_uint64,
-        ctypes.c_char_p,
-        ctypes.c_uint64,
-        ctypes.c_uint8,
-    ),
-    "mr_alloc_int_val": (Handle, ctypes.c_uint64, ctypes.c_int64, ctypes.c_uint8),
-    "mr_free_value": (None, ctypes.c_uint64, Handle),
-    "mr_set_hard_memory_limit": (None, ctypes.c_uint64, ctypes.c_size_t),
-    "mr_hard_memory_limit_reached": (ctypes.c_bool, ctypes.c_uint64),
+# result and arguments of the functions that are used; all but the first two begin with a context
+FUNCTIONS = {
+    "init_v8": (None, ctypes.c_char_p, ctypes.c_char_p),
+    "init_context": (ctypes.c_uint64, Callback),
+    "eval": (ctypes.c_uint64, Handle, ctypes.c_uint64),
+    "call_function": (ctypes.c_uint64, Handle, Handle, Handle, ctypes.c_uint64),
+    "make_js_callback": (Handle, ctypes.c_uint64),
+    "get_object_item": (Handle, Handle, Handle),
+    "set_object_item": (Handle, Handle, Handle, Handle),
+    "alloc_string_val": (Handle, ctypes.c_char_p, ctypes.c_uint64, ctypes.c_uint8),
+    "alloc_int_val": (Handle, ctypes.c_int64, ctypes.c_uint8),
+    "free_value": (None, Handle),
+    "set_hard_memory_limit": (None, ctypes.c_size_t),
+    "hard_memory_limit_reached": (ctypes.c_bool,),
 }
 
 
@@ -67,14 +62,14 @@ def load(folder: str) -> ctypes.CDLL:
     """mini-racer's library, with V8 started."""
     names = {"darwin": "libmini_racer.dylib", "win32": "mini_racer.dll"}
     library = ctypes.CDLL(os.path.join(folder, names.get(sys.platform, "libmini_racer.so")))
-    for name, (result, *arguments) in SIGNATURES.items():
-        function = getattr(library, name)
-        function.restype, function.argtypes = result, arguments
+    for name, (result, *arguments) in FUNCTIONS.items():
+        function = getattr(library, f"mr_{name}")
+        context = [] if name.startswith("init") else [ctypes.c_uint64]
+        function.restype, function.argtypes = result, context + arguments
     # without a compiler to machine code: slower loops, and the part of V8 where most of its holes
     # are found is not used
-    library.mr_init_v8(
-        b"--single-threaded --jitless", os.fsencode(os.path.join(folder, "icudtl.dat"))
-    )
+    data = os.fsencode(os.path.join(folder, "icudtl.dat"))
+    library.mr_init_v8(b"--single-threaded --jitless", data)
     return library
 
 
@@ -83,31 +78,25 @@ class Child:
     need not wait.
     """
 
-    def __init__(self, folder: str, memory: int):
-        self.v8 = load(folder)
-        self._memory = memory
-        self._results = []
-        self._ready = threading.Semaphore(0)
+    def __init__(self, folder: str):
+        self._library = load(folder)
+        self._results = queue.SimpleQueue()
         self._pieces = []
-        self._callback = Callback(
-            self._on_callback
-        )  # kept: V8 holds no reference that Python knows of
-        self.context = self.v8.mr_init_context(self._callback)
-        self._undefined = self.v8.mr_alloc_int_val(self.context, 0, UNDEFINED)
-        self._zero = self.v8.mr_alloc_int_val(self.context, 0, INTEGER)
+        self._callback = Callback(self._on_callback)  # kept: V8's reference is none to Python
+        self._context = self._library.mr_init_context(self._callback)
+        self._undefined = self._v8("alloc_int_val", 0, UNDEFINED)
+        self._zero = self._v8("alloc_int_val", 0, INTEGER)
 
-    def start(self, prelude: bytes) -> None:
+    def start(self, prelude: bytes, memory: int) -> None:
         """Runs the prelude, which gives: [the buffer, the list of arguments, receive, settled]."""
-        notify = self.v8.mr_make_js_callback(self.context, NOTIFY)
+        notify = self._v8("make_js_callback", NOTIFY)
         self._set(self._eval(b"globalThis"), self._text(b"notify"), notify)
         parts = self._eval(prelude)
         self._buffer, self._arguments, self._receive, self._settled = (
-            self.v8.mr_get_object_item(
-                self.context, parts, self.v8.mr_alloc_int_val(self.context, i, INTEGER)
-            )
+            self._v8("get_object_item", parts, self._v8("alloc_int_val", i, INTEGER))
             for i in range(4)
         )
-        self.v8.mr_set_hard_memory_limit(self.context, self._memory)
+        self._v8("set_hard_memory_limit", memory)
 
     def serve(self) -> None:
         """Hands each line to the prelude, until the host closes the pipe."""
@@ -115,11 +104,10 @@ class Child:
         for line in sys.stdin.buffer:
             text = self._text(line)
             self._set(self._arguments, self._zero, text)
-            self.v8.mr_free_value(self.context, text)
+            self._v8("free_value", text)
             self._call(self._receive, RECEIVED)
-            self._call(
-                self._settled, SETTLED
-            )  # V8 runs all that can run before it takes this one up
+            # V8 runs all that can run before it takes this one up
+            self._call(self._settled, SETTLED)
 
     def _on_callback(self, what: int, value) -> None:
         try:
@@ -131,26 +119,21 @@ class Child:
         """On V8's thread, which waits for it. Nothing here may ask V8 for more than to do something
         later.
         """
-        kind = value.contents.kind
         if what == SETUP:
-            self._results.append(value)
-            self._ready.release()
+            self._results.put(value)
             return
-        if self.v8.mr_hard_memory_limit_reached(self.context):
+        if self._v8("hard_memory_limit_reached"):
             end({"stopped": "memory"})
         if what == NOTIFY:
             self._forward()
-        elif what == RECEIVED and kind == TEXT:
-            self.v8.mr_eval(self.context, value, LOCATED)
+        elif what == RECEIVED and value.contents.kind == TEXT:
+            self._v8("eval", value, LOCATED)
             return
         elif what == LOCATED:
-            told = (
-                ctypes.string_at(value.contents.pointer, value.contents.length)
-                if kind == PARSE_ERROR
-                else b""
-            )
+            told = value.contents
+            told = ctypes.string_at(told.pointer, told.length) if told.kind == PARSE_ERROR else b""
             end({"syntax": told.decode(errors="replace")})
-        self.v8.mr_free_value(self.context, value)
+        self._v8("free_value", value)
 
     def _forward(self) -> None:
         """Reads one piece of a message in the buffer: its length, whether it is the last, and its
@@ -164,21 +147,21 @@ class Child:
             self._pieces.clear()
             write_line(text.encode())
 
+    def _v8(self, name: str, *arguments):
+        return getattr(self._library, f"mr_{name}")(self._context, *arguments)
+
     def _eval(self, code: bytes):
-        self.v8.mr_eval(self.context, self._text(code), SETUP)
-        self._ready.acquire()
-        return self._results.pop()
+        self._v8("eval", self._text(code), SETUP)
+        return self._results.get()
 
     def _call(self, function, what: int) -> None:
-        self.v8.mr_call_function(self.context, function, self._undefined, self._arguments, what)
+        self._v8("call_function", function, self._undefined, self._arguments, what)
 
     def _set(self, target, key, value) -> None:
-        self.v8.mr_free_value(
-            self.context, self.v8.mr_set_object_item(self.context, target, key, value)
-        )
+        self._v8("free_value", self._v8("set_object_item", target, key, value))
 
     def _text(self, text: bytes):
-        return self.v8.mr_alloc_string_val(self.context, text, len(text), TEXT)
+        return self._v8("alloc_string_val", text, len(text), TEXT)
 
 
 def write_line(line: bytes) -> None:
@@ -211,9 +194,9 @@ def limit_process(memory: int) -> None:
 
 
 def main(folder: str, memory: int) -> None:
-    child = Child(folder, memory)
+    child = Child(folder)
     with open(os.path.join(os.path.dirname(__file__), "javascript_prelude.js"), "rb") as file:
-        child.start(file.read())
+        child.start(file.read(), memory)
     # a collection moves what lives, so the heap may be twice its limit for a moment; the rest is
     # for messages
     limit_process(3 * memory + 64 * 2**20)

@@ -5,8 +5,9 @@ is readable, since that row was shown anyway, but it cannot be changed. What it 
 filter, sort, caller) is not inside it: it is mixed into the signing key, which costs no tokens.
 
     cursors = Cursors(["secret"])
-    cursor = cursors.sign((1767225600, "ord_000123"), binding={"tool": "search", "status": "paid", "caller": "ana"})
-    cursors.read(cursor, binding={"tool": "search", "status": "paid", "caller": "ana"})  # (1767225600, "ord_000123")
+    binding = {"tool": "search", "status": "paid", "caller": "ana"}
+    cursor = cursors.sign((1767225600, "ord_000123"), binding=binding)
+    cursors.read(cursor, binding=binding)  # (1767225600, "ord_000123")
 """
 
 import hashlib

@@ -4,7 +4,8 @@ windows.
 A model that reads a window and needs more asks again with its `next_offset`.
 
     window("abc" * 9000, ref="pay_000123", offset=0, max_chars=2000)
-    # {"payload_ref":"pay_000123","offset":0,"text":"…","next_offset":2000,"total_chars":27000,"truncated":true}
+    # {"payload_ref":"pay_000123","offset":0,"text":"…","next_offset":2000,"total_chars":27000,
+    # "truncated":true}
 """
 
 from ..tokens import count_tokens, to_json
@@ -57,12 +58,10 @@ def window(
             "total_chars": len(text),
             "truncated": more,
         }
-        cut = (
-            f"The {budget}-token budget cut this window to {chars} characters."
-            if chars < size
-            else None
-        )
-        if note := " ".join(filter(None, [changed, cut])):
+        notes = [changed] if changed else []
+        if chars < size:
+            notes.append(f"The {budget}-token budget cut this window to {chars} characters.")
+        if note := " ".join(notes):
             result["note"] = note
         return to_json(result)
 

@@ -18,9 +18,9 @@ third, find all.
 """
 
 SECRET_KEYS = (
-    "password", "passwd", "passphrase", "secret", "secret_key", "api_key", "access_key", "private_key", "access_token",
-    "refresh_token", "id_token", "auth_token", "session_token", "card_token", "card_number", "authorization", "cookie",
-    "cvv", "cvc",
+    "password", "passwd", "passphrase", "secret", "secret_key", "api_key", "access_key",
+    "private_key", "access_token", "refresh_token", "id_token", "auth_token", "session_token",
+    "card_token", "card_number", "authorization", "cookie", "cvv", "cvc",
 )  # fmt: skip
 """A key that ends in one of these has its value removed; case does not matter, and `_` may be `-`
 or left out.
@@ -78,9 +78,8 @@ _PATTERNS = (
 _CARD = re.compile(rf"(?:(?<![\w.-])|{_ESCAPE})[3-6](?:[ -]?\d){{12,18}}(?![\w.-]?\d|[eE][+-])")
 
 
-@lru_cache(
-    maxsize=8
-)  # all windows of a payload, one after the other, begin with the redacted whole
+# all windows of a payload, one after the other, begin with the redacted whole
+@lru_cache(maxsize=8)
 def redact(text: str) -> str:
     """`text` with every secret that the rules know replaced by `[redacted]` (a bare JSON number by
     `null`).
@@ -134,9 +133,8 @@ def _by_key(text: str) -> str:
         if key.start() < done:
             continue  # inside a value that is already gone
         level = _level(key["slashes"])
-        if (
-            key["quote"] == "'"
-        ):  # Python's way of writing: as deep as the double quotes that are open around it
+        # Python's way of writing: as deep as the double quotes that are open around it
+        if key["quote"] == "'":
             for slashes in re.findall(r'(?<!\\)(\\*)"', text[read : key.start()]):
                 depth = min(_level(slashes), depth) if _level(slashes) != depth else depth + 1
             read, level = key.start(), depth
@@ -144,16 +142,12 @@ def _by_key(text: str) -> str:
         value = text[key.end() : end]
         if value and value != "null":
             opening = re.match(r"(\\*)[\"']", value)
-            if (
-                opening
-                and key["quote"] == '"'
-                and (value[opening.end() - 1] == "'" or _level(opening[1]) != level)
-            ):
-                opening = None  # no string of JSON begins like this
-            parts += [
-                text[done : key.end()],
-                f"{opening[0]}{REDACTED}{opening[0]}" if opening else "null",
-            ]
+            if opening and key["quote"] == '"':
+                # no string of JSON begins like this
+                if value[opening.end() - 1] == "'" or _level(opening[1]) != level:
+                    opening = None
+            instead = f"{opening[0]}{REDACTED}{opening[0]}" if opening else "null"
+            parts += [text[done : key.end()], instead]
             done = end
     return "".join([*parts, text[done:]])
 

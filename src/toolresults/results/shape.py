@@ -3,7 +3,8 @@ counted.
 
 What was cut is named by a ref, so that nothing is lost.
 
-    shape({"id": 1, "body": "x" * 400_000}, caps={"body": 200}, ref=lambda row, field: f"body_{row['id']}")
+    row = {"id": 1, "body": "x" * 400_000}
+    shape(row, caps={"body": 200}, ref=lambda row, field: f"{field}_{row['id']}")
     # {"id": 1, "body": "xxx…", "body_ref": "body_1"}
 """
 
@@ -71,9 +72,8 @@ def describe_binary(text: str) -> dict | None:
         head = base64.b64decode(body[:64].translate({ord("-"): "+", ord("_"): "/"}), validate=True)
     except (binascii.Error, ValueError):
         return None
-    media_type = (
-        uri[1] if uri else next((name for magic, name in _MAGIC if head.startswith(magic)), None)
-    )
+    known = (name for magic, name in _MAGIC if head.startswith(magic))
+    media_type = uri[1] if uri else next(known, None)
     if media_type is None:
         return None
     size = len(body.rstrip("=\r\n")) * 3 // 4

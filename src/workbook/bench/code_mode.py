@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-
 from toolresults.agent.prices import Prices
 from toolresults.agent.wire import APIS
+
 from workbook.examples.crm.generate import SEED
 from workbook.paths import data_path
 

@@ -11,7 +11,6 @@ hardly at all.
 import math
 
 import pandas as pd
-
 from toolresults.agent.wire import APIS
 
 from .code_mode_questions import QUESTIONS, WEEK

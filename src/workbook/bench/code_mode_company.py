@@ -13,8 +13,7 @@ from collections.abc import Callable
 from functools import cache, cached_property, lru_cache
 from hashlib import sha256
 
-from toolresults.codemode.registry import Registry
-from toolresults.codemode.search import SearchIndex
+from toolresults.codemode.registry import Registry, SearchIndex
 from toolresults.tokens import to_json
 from toolresults.tools import Tool
 from workbook.examples.crm.access import SCOPES, Caller

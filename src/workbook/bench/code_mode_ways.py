@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from toolresults.agent import anthropic_loop, openai_loop
 from toolresults.agent.groups import Message
 from toolresults.agent.request_text import request_parts, tokens_of
 from toolresults.agent.scripted import ScriptedModel
 from toolresults.agent.usage import Ledger, Usage
 from toolresults.agent.wire import calls_of
+
+from toolresults.agent import anthropic_loop, openai_loop
 from toolresults.tools import Tool
 
 from .code_mode_agent import Dialogue, code, found, plain, policy, ready_made

@@ -28,37 +28,30 @@ def mixed_json() -> str:
 
 def measure(rounds: int = 3) -> dict[str, float]:
     """Median seconds of each counter over `rounds`, by turns, the tokens (the same from both), and
-    the ratio.
-    """
+    the ratio."""
     text, encoding = mixed_json(), tiktoken_encoding()
     counters = {
         "toolresults": lambda: count_tokens(text),
         "tiktoken": lambda: len(encoding.encode_ordinary(text)),
     }
     count_tokens("")  # both vocabularies are loaded before the clock starts
-    runs = [{name: _timed(counter) for name, counter in counters.items()} for _ in range(rounds)]
-    tokens = {run[name][1] for run in runs for name in counters}
+    runs = [(name, *_timed(count)) for _ in range(rounds) for name, count in counters.items()]
+    tokens = {count for _, count, _ in runs}
     if len(tokens) != 1:
         raise AssertionError(f"the two counters disagree: {sorted(tokens)} tokens")
-    seconds = {name: median(run[name][0] for run in runs) for name in counters}
-    return {
-        "characters": len(text),
-        "tokens": tokens.pop(),
-        **seconds,
-        "ratio": seconds["toolresults"] / seconds["tiktoken"],
-    }
+    seconds = {name: median(s for one, _, s in runs if one == name) for name in counters}
+    ratio = seconds["toolresults"] / seconds["tiktoken"]
+    return {"characters": len(text), "tokens": tokens.pop(), **seconds, "ratio": ratio}
 
 
-def _timed(counter: Callable[[], int]) -> tuple[float, int]:
+def _timed(counter: Callable[[], int]) -> tuple[int, float]:
     start = time.perf_counter()
-    tokens = counter()
-    return time.perf_counter() - start, tokens
+    return counter(), time.perf_counter() - start
 
 
 def report() -> str:
     """The measurement in one paragraph for the terminal."""
-    seen = measure()
     return (
-        f"{seen['characters']:,} characters of JSON, {seen['tokens']:,} tokens from both counters\n"
-        f"count_tokens {seen['toolresults']:.2f} s, tiktoken {seen['tiktoken']:.2f} s: ratio {seen['ratio']:.2f}"
-    )
+        "{characters:,} characters of JSON, {tokens:,} tokens from both counters\n"
+        "count_tokens {toolresults:.2f} s, tiktoken {tiktoken:.2f} s: ratio {ratio:.2f}"
+    ).format(**measure())

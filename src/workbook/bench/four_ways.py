@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-
 from toolresults.agent.reply import Reply
 from toolresults.agent.request_text import request_parts, tokens_of
 from toolresults.agent.scripted import WINDOW, ScriptedModel
 from toolresults.agent.usage import Ledger
 from toolresults.agent.wire import APIS
+
 from toolresults.tokens import to_json
 from workbook.examples.orders.store import OrderStore
 from workbook.paths import data_path

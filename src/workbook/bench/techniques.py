@@ -1,34 +1,48 @@
-"""The techniques of the workbook as tools, one added at a time: what `tokens_per_turn` compares.
+"""The techniques of the workbook as tools, one added at a time: what `headline` and
+`tokens_per_turn` compare.
 
-Every technique has a tool `search_orders` on the same account; only what it takes and gives
-differs. The steps before `refs` send the gateway's payload raw, as the naive tool does, because
-refs are what takes its place.
+Each technique is a function from the store (and the tokens of one result) to the tools that an
+agent gets; only what `search_orders` takes and gives differs. A new one is a function and an entry
+of `TECHNIQUES`. The steps before `refs` send the gateway's payload raw, as the naive tool does,
+because refs are what takes its place.
 """
 
 import inspect
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Annotated, Any, Literal, get_type_hints
 
 from pydantic import Field
 
-from toolresults.codemode.execute import execute_tool
-from toolresults.codemode.found import stubs
+from toolresults.agent.api import Api
+from toolresults.codemode.execute import execute_tool, open_sandbox
 from toolresults.codemode.functions import HostFunction
-from toolresults.codemode.sandbox import open_sandbox
+from toolresults.codemode.stubs import stubs
 from toolresults.results.budget import BUDGET, page
 from toolresults.results.shape import shape
 from toolresults.tokens import to_json
 from toolresults.tools import Tool
 from workbook.examples.orders.functions import order_functions
 from workbook.examples.orders.store import OrderFilter, OrderStore
+from workbook.examples.orders.tools import order_tools
 
-from .sessions import Trim
-from .steps import workbook_tools
-from .trimming import TRIGGER, cache_settings, trimmings
+from .harness import Trim
+from .trimming import cache_settings, trimmings
+
+NOW = 1_782_907_200
+"""The clock of the workbook, in seconds: 2026-07-01T12:00:00Z, just after the newest order."""
+
+KEYS = ("workbook-key",)
+"""The signing key of the workbook: fixed, so that every cursor and count repeats. Never sign with a
+published key."""
+
+SYSTEM = (
+    "You answer questions about the orders of a shop. Use the tools, and name the orders that you "
+    "mean."
+)
+"""What the model is told about its task."""
 
 NO_BUDGET = 10**9
 """Tokens of a budget that never holds: for the tools from before there was one."""
@@ -36,180 +50,173 @@ NO_BUDGET = 10**9
 SMALL_BUDGET = 500
 """Tokens of the budget that is tried as too small."""
 
-FILTERS = ("status", "region", "min_amount", "placed_after", "placed_before")
-
-CONCISE = ("customer", "status", "amount")
-"""Fields of a concise row."""
-
-FUNCTIONS = ("orders.rows", "orders.payload")
-"""What code may call: all rows, and what the gateway sent with one order."""
-
 LATER = ("off-loading",)
 """Techniques that join this list when they exist: each is one more entry of `TECHNIQUES`."""
 
 Tools = dict[str, Tool]
 
 
+def workbook_tools(store: OrderStore, **options: Any) -> Tools:
+    """`order_tools` with the workbook's fixed key, caller and clock; `options` are passed on."""
+    return order_tools(
+        store, **{"keys": KEYS, "caller": "workbook", "clock": lambda: NOW, **options}
+    )
+
+
+def naive(store: OrderStore, budget: int = BUDGET) -> Tools:
+    """All orders, every field, in one result."""
+    return _search(store, (), lambda given: everything(store), "Lists all orders, newest first.")
+
+
+def filtered(store: OrderStore, budget: int = BUDGET) -> Tools:
+    """All orders that match, every field, in one result."""
+
+    def body(given: dict[str, Any]) -> str:
+        return to_json(store.page(OrderFilter(**given), limit=store.count()))
+
+    return _search(store, _FILTERS, body, "Lists the orders that match, newest first.")
+
+
+def capped(store: OrderStore, budget: int = BUDGET) -> Tools:
+    """At most 50 of the orders that match, every field, with a cursor."""
+    return _search(store, _PAGED, partial(_page, store, NO_BUDGET, False))
+
+
+def concise(store: OrderStore, budget: int = BUDGET) -> Tools:
+    """At most 50 of the orders that match, three fields of each, or all fields on request."""
+    return _search(store, _FORMATTED, partial(_page, store, NO_BUDGET, True))
+
+
+def budgeted(store: OrderStore, budget: int = BUDGET) -> Tools:
+    """As many of them as fit the budget, with a note."""
+    return _search(store, _FORMATTED, partial(_page, store, budget, True), budget=budget)
+
+
+def refs(store: OrderStore, budget: int = BUDGET) -> Tools:
+    """Long fields by reference, and a tool that opens them: the whole tool."""
+    return workbook_tools(store, budget=budget)
+
+
+def code(store: OrderStore, budget: int = BUDGET) -> Tools:
+    """That, and a tool that runs code, which may call for all rows, and for what the gateway sent
+    with one order."""
+    functions = [
+        HostFunction(order_functions(store)[path], *path.split("."))
+        for path in ("orders.rows", "orders.payload")
+    ]
+    sandbox = open_sandbox("python", {function.path: function for function in functions})
+    about = stubs(functions, "python", docs=True)
+    return {**refs(store, budget), "execute": execute_tool(sandbox, about=about)}
+
+
+def without_note(store: OrderStore, budget: int = BUDGET) -> Tools:
+    """The rows of a page and nothing else: neither how many match nor how to go on."""
+
+    def body(given: dict[str, Any]) -> str:
+        return to_json(json.loads(_page(store, NO_BUDGET, True, given))["items"])
+
+    return _search(store, [name for name in _FORMATTED if name != "cursor"], body)
+
+
 @dataclass(frozen=True)
 class Technique:
     """One line of the comparison.
 
-    `shows` says what a result holds. `tools(store)` are what lists and reads, `trim(api)` what is
-    done to the history (None: nothing). The flags say what an agent reads in the tools'
-    definitions: whether it can filter, pages, choose a format, follow refs, and write code.
-    `again`: whether it asks the shop again for each question, since orders keep coming. `added`:
-    whether it stands on the technique before it; else it is a variant, and `after` is what it
-    varies.
+    `tools(store)` are what lists and reads; `trim(api)` is what is done to the history (None:
+    nothing). `asks_again`: whether an agent asks the shop again for each question, since orders
+    keep coming. `after`: what a variant varies; None for a technique that is added to the one
+    before it.
     """
 
     name: str
-    shows: str
     tools: Callable[[OrderStore], Tools]
-    trim: Callable[[str], Trim] | None = None
-    filters: bool = True
-    pages: bool = True
-    formats: bool = True
-    refs: bool = False
-    code: bool = False
-    again: bool = True
-    after: str = ""
-
-    @property
-    def added(self) -> bool:
-        return not self.after
-
-    @contextmanager
-    def opened(self, store: OrderStore) -> Iterator[Tools]:
-        """All tools that the agent gets: `tools`, and `execute` where there is code, until its
-        sandbox is closed.
-        """
-        tools = self.tools(store)
-        if not self.code:
-            yield tools
-            return
-        given = order_functions(store)
-        functions = {path: HostFunction(given[path], *path.split(".")) for path in FUNCTIONS}
-        with open_sandbox("python", functions) as sandbox:
-            yield tools | {
-                "execute": execute_tool(
-                    sandbox, about=stubs(functions.values(), "python", docs=True)
-                )
-            }
-
-
-_FORMAT = Annotated[
-    Literal["concise", "detailed"], Field(description="detailed adds every other field.")
-]
-
-
-def _like(
-    tool: Tool,
-    names: tuple[str, ...],
-    function: Callable[[dict[str, Any]], str],
-    doc: str,
-    budget: int,
-) -> Tool:
-    """A tool `search_orders` with some of the real one's parameters, and a body of its own."""
-    taken = inspect.signature(tool.function).parameters
-    hints = get_type_hints(tool.function, include_extras=True) | {"response_format": _FORMAT}
-
-    def search_orders(**given: Any) -> str:
-        return function(given)
-
-    search_orders.__signature__ = inspect.Signature([taken[name] for name in names])
-    search_orders.__annotations__ = {name: hints[name] for name in names}
-    search_orders.__doc__ = doc
-    return Tool(search_orders, budget=budget)
-
-
-@lru_cache(maxsize=1)
-def everything(store: OrderStore) -> str:
-    """All orders, every field, as JSON: 20 MB, asked for again and again. What is inserted later is
-    not in it.
-    """
-    return to_json(store.page(limit=store.count()))
-
-
-def naive(store: OrderStore) -> Tools:
-    """All orders, every field, in one result."""
-    real, doc = workbook_tools(store)["search_orders"], "Lists all orders, newest first."
-    return {"search_orders": _like(real, (), lambda given: everything(store), doc, NO_BUDGET)}
-
-
-def filtered(store: OrderStore) -> Tools:
-    """All orders that match, every field, in one result."""
-
-    def body(given: Mapping[str, Any]) -> str:
-        return to_json(store.page(OrderFilter(**given), limit=store.count()))
-
-    real = workbook_tools(store)["search_orders"]
-    doc = "Lists the orders that match, newest first."
-    return {"search_orders": _like(real, FILTERS, body, doc, NO_BUDGET)}
-
-
-def paged(store: OrderStore, *, formats: bool, budget: int = NO_BUDGET, note: bool = True) -> Tools:
-    """Pages of at most 50 with a cursor, whole rows; with `formats` concise ones too; in a budget
-    if one is given.
-
-    Without `note` a result holds the rows and nothing else: neither how many match nor how to go
-    on.
-    """
-    real, fitted = (
-        workbook_tools(store, budget=most)["search_orders"] for most in (NO_BUDGET, budget)
-    )
-
-    def cursor_after(given: Mapping[str, Any], rows: int) -> str | None:
-        return json.loads(real.function(**{**given, "limit": rows, "response_format": "concise"}))[
-            "next_cursor"
-        ]
-
-    def body(given: Mapping[str, Any]) -> str:
-        if formats and given.get("response_format", "concise") == "concise":
-            text = fitted.function(**given)
-        else:
-            found = json.loads(real.function(**{**given, "response_format": "detailed"}))
-            rows = [store.get(row["order_id"]) for row in found["items"]]
-            text = page(
-                rows,
-                total=found["total_matches"],
-                cursor_after=lambda n: (
-                    found["next_cursor"] if n == len(rows) else cursor_after(given, n)
-                ),
-                budget=budget,
-                advice='response_format="concise" fits more.' if formats else "",
-                shrink=lambda chars: shape(rows[0], caps=dict.fromkeys(rows[0], chars)),
-            )
-        return text if note else to_json(json.loads(text)["items"])
-
-    names = (
-        *FILTERS,
-        "limit",
-        *(("cursor",) if note else ()),
-        *(("response_format",) if formats else ()),
-    )
-    return {"search_orders": _like(real, names, body, real.description, budget)}
+    trim: Callable[[Api], Trim] | None = None
+    asks_again: bool = True
+    after: str | None = None
 
 
 TECHNIQUES = {
     technique.name: technique
     for technique in (
-        Technique("naive", "all orders, every field", naive, filters=False, pages=False, formats=False),
-        Technique("filter", "all that match, every field", filtered, pages=False, formats=False),
-        Technique("cap", "50 that match, with a cursor", partial(paged, formats=False), formats=False),
-        Technique("concise", "three fields, or all on request", partial(paged, formats=True)),
-        Technique("budget", f"as many as fit {BUDGET:,} tokens", partial(paged, formats=True, budget=BUDGET)),
-        Technique("refs", "long fields by reference", workbook_tools, refs=True),
-        Technique("code", "what code computed or found", workbook_tools, refs=True, code=True),
-        Technique("naive, asked once", "all orders, kept for later questions", naive, filters=False, pages=False,
-                  formats=False, again=False, after="naive"),
-        Technique("no note", "50 rows, and no word of more", partial(paged, formats=True, note=False),
-                  after="concise"),
-        Technique("small budget", f"as many as fit {SMALL_BUDGET} tokens", partial(workbook_tools, budget=SMALL_BUDGET),
-                  refs=True, after="refs"),
-        Technique("clearing", f"old results cleared over {TRIGGER:,}", workbook_tools,
-                  lambda api: trimmings(api)["cleared"], refs=True, after="refs"),
-        Technique("clearing every turn", "all but the newest three cleared", workbook_tools,
-                  lambda api: cache_settings(api)["clear all on every turn"], refs=True, after="refs"),
+        Technique("naive", naive),
+        Technique("filter", filtered),
+        Technique("cap", capped),
+        Technique("concise", concise),
+        Technique("budget", budgeted),
+        Technique("refs", refs),
+        Technique("code", code),
+        Technique("naive, asked once", naive, asks_again=False, after="naive"),
+        Technique("no note", without_note, after="concise"),
+        Technique("small budget", partial(refs, budget=SMALL_BUDGET), after="refs"),
+        Technique("clearing", refs, lambda api: trimmings(api)["cleared"], after="refs"),
+        Technique(
+            "clearing every turn",
+            refs,
+            lambda api: cache_settings(api)["clear all on every turn"],
+            after="refs",
+        ),
     )
-}  # fmt: skip
+}
 """By name: first each technique added to the ones before, then variants of some of them."""
+
+ADDED = [technique.name for technique in TECHNIQUES.values() if not technique.after]
+"""The names of the techniques that are added one at a time, in order."""
+
+
+@lru_cache(maxsize=1)
+def everything(store: OrderStore) -> str:
+    """All orders, every field, as JSON: 20 MB, asked for again and again. What is inserted later is
+    not in it."""
+    return to_json(store.page(limit=store.count()))
+
+
+_FILTERS = ("status", "region", "min_amount", "placed_after", "placed_before")
+_PAGED = (*_FILTERS, "limit", "cursor")
+_FORMATTED = (*_PAGED, "response_format")
+_FORMAT = Annotated[
+    Literal["concise", "detailed"], Field(description="detailed adds every other field.")
+]
+
+
+def _search(
+    store: OrderStore,
+    names: Sequence[str],
+    body: Callable[[dict[str, Any]], str],
+    doc: str | None = None,
+    budget: int = NO_BUDGET,
+) -> Tools:
+    """A tool `search_orders` with some of the real one's parameters, and a body of its own."""
+    real = workbook_tools(store)["search_orders"]
+    taken = inspect.signature(real.function).parameters
+    hints = get_type_hints(real.function, include_extras=True) | {"response_format": _FORMAT}
+
+    def search_orders(**given: Any) -> str:
+        return body(given)
+
+    search_orders.__signature__ = inspect.Signature([taken[name] for name in names])
+    search_orders.__annotations__ = {name: hints[name] for name in names}
+    search_orders.__doc__ = doc or real.description
+    return {"search_orders": Tool(search_orders, budget=budget)}
+
+
+def _page(store: OrderStore, budget: int, formats: bool, given: dict[str, Any]) -> str:
+    """A page within the budget: concise if `formats` allows it and nothing else is asked, else
+    whole rows."""
+    if formats and given.get("response_format", "concise") == "concise":
+        return workbook_tools(store, budget=budget)["search_orders"].function(**given)
+    real = workbook_tools(store, budget=NO_BUDGET)["search_orders"]
+
+    def cursor_after(rows: int) -> str | None:
+        asked = {**given, "limit": rows, "response_format": "concise"}
+        return json.loads(real.function(**asked))["next_cursor"]
+
+    found = json.loads(real.function(**{**given, "response_format": "detailed"}))
+    rows = [store.get(row["order_id"]) for row in found["items"]]
+    return page(
+        rows,
+        total=found["total_matches"],
+        cursor_after=lambda n: found["next_cursor"] if n == len(rows) else cursor_after(n),
+        budget=budget,
+        advice='response_format="concise" fits more.' if formats else "",
+        shrink=lambda chars: shape(rows[0], caps=dict.fromkeys(rows[0], chars)),
+    )

@@ -12,17 +12,16 @@ is decides the factor:
 So 5 to 10 holds against the two calls, while a turn adds no more than 2/7 of the first input.
 """
 
-import json
 from collections.abc import Sequence
 from functools import partial
 
 import pandas as pd
 
+from toolresults.agent.api import Api
 from toolresults.agent.history import clear_tool_results, window
-from toolresults.tools import Tool
 
-from .script import Exchange
-from .sessions import Session, account, bill, play
+from .harness import bill
+from .long_session import Exchange, account, next_page, play_script, search
 
 TURNS = 10
 
@@ -46,32 +45,18 @@ def grid(
 ):
     """`against` one question, for first inputs (rows, in tokens) and growths a turn (columns)."""
     rows = [[against(first, growth)[1] for growth in growths] for first in firsts]
-    return pd.DataFrame(
-        rows, index=pd.Index(firsts, name="first"), columns=pd.Index(growths, name="growth")
-    )
+    table = pd.DataFrame(rows, index=firsts, columns=growths)
+    return table.rename_axis(index="first", columns="growth")
 
 
-def walk(tools: dict[str, Tool], response_format: str, limit: int) -> Exchange:
+def walk(response_format: str, limit: int) -> Exchange:
     """The question, nine pages one after the other, and a short answer."""
-    rounds, cursor = [], {}
-    for _ in range(TURNS - 1):
-        filters = {"status": "refunded", "region": "south"}
-        arguments = {**filters, "limit": limit, "response_format": response_format, **cursor}
-        rounds.append((("search_orders", arguments),))
-        cursor = {"cursor": json.loads(tools["search_orders"].call(arguments).text)["next_cursor"]}
-    return Exchange(QUESTION, tuple(rounds), f"I went through {(TURNS - 1) * limit} orders.")
+    first = search(limit, response_format, status="refunded", region="south")
+    turns = [lambda read: [next_page(read) if read else first]] * (TURNS - 1)
+    return Exchange(QUESTION, turns, f"I went through {(TURNS - 1) * limit} orders.")
 
 
-def sessions(api: str, pages: Sequence[tuple[str, int]] = PAGES) -> dict[str, Session]:
-    """The ten turns for each kind of page, played through the real SDK."""
-    tools = account()
-    return {
-        f"{limit} {response_format}": play(api, [walk(tools, response_format, limit)], tools=tools)
-        for response_format, limit in pages
-    }
-
-
-def ten_turns(api: str, pages: Sequence[tuple[str, int]] = PAGES) -> pd.DataFrame:
+def ten_turns(api: Api, pages: Sequence[tuple[str, int]] = PAGES) -> pd.DataFrame:
     """A row a kind of page, in tokens: `first` input (b), mean `growth` a turn (g), `total` input
     of the ten calls, `formula` (10b + 45g), and the total with results cleared on every turn, and
     with a window of three turns.
@@ -79,23 +64,24 @@ def ten_turns(api: str, pages: Sequence[tuple[str, int]] = PAGES) -> pd.DataFram
     `against_one_call` and `against_one_question` say how many times one call, or a question of two,
     the total is.
     """
-    rows = []
-    for name, session in sessions(api, pages).items():
+    tools, rows = account(), []
+    clear = partial(clear_tool_results, api=api, trigger=0, clear_at_least=0)
+    for response_format, limit in pages:
+        session = play_script(api, [walk(response_format, limit)], tools)
         inputs = [turn.usage.input for turn in session.ledger.turns]
         first, growth = inputs[0], (inputs[-1] - inputs[0]) / (TURNS - 1)
-        cleared = bill(session, partial(clear_tool_results, api=api, trigger=0, clear_at_least=0))
-        windowed = bill(session, partial(window, api=api, turns=3))
+        cleared = bill(session, clear).cumulative_input
         total, question = sum(inputs), inputs[0] + inputs[1]
         rows.append({
-            "page": name,
+            "page": f"{limit} {response_format}",
             "first": first,
             "growth": growth,
             "total": total,
-            "formula": TURNS * first + TURNS * (TURNS - 1) / 2 * growth,
-            "cleared": cleared.cumulative_input,
-            "windowed": windowed.cumulative_input,
+            "formula": first * against(first, growth)[0],
+            "cleared": cleared,
+            "windowed": bill(session, partial(window, api=api, turns=3)).cumulative_input,
             "against_one_call": total / first,
             "against_one_question": total / question,
-            "cleared_against_one_question": cleared.cumulative_input / question,
+            "cleared_against_one_question": cleared / question,
         })  # fmt: skip
     return pd.DataFrame(rows)

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from toolresults.codemode.execute import execute_tool
-from toolresults.codemode.found import stubs
+from toolresults.codemode.execute import execute_tool, open_sandbox
 from toolresults.codemode.functions import HostFunction
-from toolresults.codemode.sandbox import open_sandbox
+from toolresults.codemode.stubs import stubs
 from toolresults.tools import Tool
 from workbook.examples.orders.functions import order_functions
 from workbook.examples.orders.store import REGIONS, OrderStore

@@ -1,9 +1,8 @@
 """Checks for notebook 07, running code."""
 
-from toolresults.codemode.execute import render
+from toolresults.codemode.execute import open_sandbox, render
 from toolresults.codemode.functions import HostFunction
-from toolresults.codemode.limits import Run
-from toolresults.codemode.sandbox import open_sandbox
+from toolresults.codemode.sandbox import Run
 from toolresults.tokens import count_tokens
 from workbook.checks import say, tried
 from workbook.examples.orders.functions import order_functions

@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from toolresults.commands import Fault
+from toolresults.cli import Fault
 
 
 @click.command()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from toolresults.commands import Fault
+from toolresults.cli import Fault
 from workbook.commands.workbook import choose, execute, project_root
 
 
@@ -92,7 +92,7 @@ def _same(one: Path, other: Path) -> bool:
 
 def _headline() -> tuple[list[str], list[list[str]]]:
     """Column names and rows, as text, of the table that the notebooks show too."""
-    from workbook.bench.steps import headline
+    from workbook.bench.headline import headline
 
     table = headline()
     rows = [

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import platformdirs
 
-from toolresults.commands import Fault
+from toolresults.cli import Fault
 
 VARIABLE = "TOOLRESULTS_KEY"
 FILE = "cursor.key"

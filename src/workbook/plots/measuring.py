@@ -12,7 +12,7 @@ from .look import BLUE, GREY, HEIGHT, ORANGE, RC, RED, WIDTH, budget_line, label
 
 def headline_figure(frame: pd.DataFrame, budget: int = 25_000) -> Figure:
     """Tokens that the model reads after each step, on a log scale; *frame* is
-    ``bench.steps.headline()``.
+    ``bench.headline.headline()``.
     """
     figure, ax = plt.subplots()
     names = [f"{row.notebook}\n{row.step}" for row in frame.itertuples()]

@@ -69,7 +69,8 @@ def order_tools(
     for name in formats:
         if budget < LEAST_BUDGET[name]:
             raise BudgetError(
-                f"{name} results need a budget of {LEAST_BUDGET[name]} tokens at least, got {budget}"
+                f"{name} results need a budget of {LEAST_BUDGET[name]} tokens at least, "
+                f"got {budget}"
             )
     cursors = Cursors(keys, clock=clock)
     advice = 'response_format="concise" fits more.' if "concise" in formats else ""
@@ -93,9 +94,7 @@ def order_tools(
             Field(description="detailed adds region, time, id, note and payload_ref."),
         ] = formats[0],
     ) -> str:
-        """Lists orders, newest first. Filter first; total_matches counts all that match, shown
-        those on this page.
-        """
+        """Lists orders, newest first. Filter first; total_matches counts all that match, shown those on this page."""  # noqa: E501 (a model reads it as it stands)
         if placed_after and placed_before and placed_after >= placed_before:
             raise ToolError("placed_after must be earlier than placed_before.")
         wanted = OrderFilter(
@@ -184,6 +183,7 @@ def _field(store: OrderStore, ref: str) -> str:
     row = store.get(f"ord_{match[2]}", [_REFS[match[1]]]) if match else None
     if row is None:
         raise ToolError(
-            f"No payload {cut(ref, 40)!r}. Use a payload_ref or note_ref that search_orders returned."
+            f"No payload {cut(ref, 40)!r}. Use a payload_ref or note_ref that search_orders "
+            "returned."
         )
     return row[_REFS[match[1]]] or ""
