@@ -33,7 +33,7 @@ from .tokens import count_tokens, plain, repair, to_json
 
 log = logging.getLogger(__name__)
 
-ERROR_CHARS = 300
+_ERROR_CHARS = 300
 """Longest error message that a model gets, in characters; the tool's budget may cut it further."""
 
 
@@ -147,7 +147,7 @@ class Tool:
         """An error result with `message`, cleaned, on one line, and cut to the budget."""
         message = " ".join(clean(message).split()) or "unknown error"
         text = longest_fit(
-            lambda chars: to_json({"error": cut(message, chars)}), self.budget, most=ERROR_CHARS
+            lambda chars: to_json({"error": cut(message, chars)}), self.budget, most=_ERROR_CHARS
         )
         return ToolResult(text or '{"error":"…"}', is_error=True)
 

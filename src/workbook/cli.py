@@ -17,7 +17,7 @@ from toolresults.cli import Fault
 from toolresults.cli import run as run_group
 from workbook.call import call
 
-BENCHMARKS = {
+_BENCHMARKS = {
     "counting": "count_tokens against raw tiktoken, in seconds",
     "code_mode": "all definitions against search and execute, by number of functions (minutes)",
     "four_ways": "one question about all orders, in seven ways (a minute)",
@@ -242,16 +242,16 @@ def _hand_over(*module_and_arguments: str) -> None:
             continue
 
 
-_LIST = "\n".join(f"{name:<16} {about}" for name, about in BENCHMARKS.items())
+_LIST = "\n".join(f"{name:<16} {about}" for name, about in _BENCHMARKS.items())
 
 
 @cli.command(epilog=f"\b\n{_LIST}")
-@click.argument("names", nargs=-1, type=click.Choice(list(BENCHMARKS)), metavar="[NAME]...")
+@click.argument("names", nargs=-1, type=click.Choice(list(_BENCHMARKS)), metavar="[NAME]...")
 def bench(names: tuple[str, ...]) -> None:
     """Run the benchmarks that are not part of a notebook.
 
     Each NAME (all of them by default) is measured, printed, and written to data/results again.
     """
-    for name in names or BENCHMARKS:
-        click.echo(f"{name}: {BENCHMARKS[name]}")
+    for name in names or _BENCHMARKS:
+        click.echo(f"{name}: {_BENCHMARKS[name]}")
         click.echo(importlib.import_module(f"workbook.bench.{name}").report())

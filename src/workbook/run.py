@@ -69,7 +69,7 @@ def _runs(cell: nbformat.NotebookNode) -> bool:
     return cell.cell_type == "code" and bool(cell.source.strip())
 
 
-Tell = Callable[[Outcome], None]
+_Tell = Callable[[Outcome], None]
 """Called after every code cell and at each notebook's end."""
 
 
@@ -97,7 +97,7 @@ def find(root: Path) -> list[Path]:
 
 
 def run_all(
-    paths: Iterable[Path], *, workers: int = 2, tell: Tell = lambda outcome: None
+    paths: Iterable[Path], *, workers: int = 2, tell: _Tell = lambda outcome: None
 ) -> list[Outcome]:
     """Run each notebook from a fresh kernel, in its own folder, at most *workers* at once; files
     are not changed.
@@ -115,7 +115,7 @@ def run_all(
 
 
 def run_outcomes(
-    outcomes: list[Outcome], *, workers: int = 2, tell: Tell = lambda outcome: None
+    outcomes: list[Outcome], *, workers: int = 2, tell: _Tell = lambda outcome: None
 ) -> list[Outcome]:
     """The same for notebooks in memory: each *nb* gets its outputs, and runs in the folder of its
     *path*, which need not exist.
@@ -129,7 +129,7 @@ def run_outcomes(
     return outcomes
 
 
-async def _run_all(outcomes: list[Outcome], workers: int, tell: Tell, profile: str) -> None:
+async def _run_all(outcomes: list[Outcome], workers: int, tell: _Tell, profile: str) -> None:
     free = asyncio.Semaphore(workers)
 
     async def one(outcome: Outcome) -> None:
@@ -219,7 +219,7 @@ def _last_line(stream) -> str:
 
 
 @contextmanager
-def shown(paths: list[Path], console: Console | None = None) -> Iterator[Tell]:
+def shown(paths: list[Path], console: Console | None = None) -> Iterator[_Tell]:
     """Give a function to call with each Outcome as it changes. What is shown goes to *console*
     (standard output): bars that move on a terminal, elsewhere a plain line a notebook, in order.
     """
@@ -250,7 +250,7 @@ def shown(paths: list[Path], console: Console | None = None) -> Iterator[Tell]:
         yield tell
 
 
-def _lines(paths: list[Path], console: Console) -> Tell:
+def _lines(paths: list[Path], console: Console) -> _Tell:
     waiting = list(paths)
     ready: dict[Path, str] = {}
 

@@ -41,7 +41,7 @@ COLUMNS += ("result_tokens", "cumulative_input", "money")
 """The columns of `Ledger.frame`; tags come after them. Tokens, and money in the prices' currency:
 US dollars in genai-prices."""
 
-MILLION = 1_000_000
+_MILLION = 1_000_000
 
 LONG_WRITE = 2
 """Writing to Anthropic's one-hour cache costs this many times the input price (its documentation,
@@ -88,7 +88,7 @@ class Price:
             + self.cache_write * (usage.cache_write - hour)
             + self.output * usage.output
         )
-        return total / MILLION
+        return total / _MILLION
 
 
 class Prices:

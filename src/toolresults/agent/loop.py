@@ -54,7 +54,7 @@ one client."""
 MOST_FAILURES = 2
 """Failures after which the same call is not run again."""
 
-STOPPED = "the program was stopped before the call ended, so it may have taken effect."
+_STOPPED = "the program was stopped before the call ended, so it may have taken effect."
 
 STOPS = {
     "answer": "the model answered",
@@ -234,7 +234,7 @@ class Run:
         calls = self.api.calls(message)
         if not calls:
             return
-        answers = self.api.answers(not_run(calls, STOPPED))
+        answers = self.api.answers(not_run(calls, _STOPPED))
         broken = self.api.fault([{"role": "user", "content": "?"}, message, *answers])
         before = {call.id for old in self.messages for call in self.api.calls(old)}
         if again := before & {call.id for call in calls}:
@@ -340,7 +340,7 @@ class Run:
         messages = list(self.messages)
         if self._open and messages[-1]["role"] == "assistant":
             both = self._open.values()
-            answers = [answer or not_run([call], STOPPED)[0] for call, answer in both]
+            answers = [answer or not_run([call], _STOPPED)[0] for call, answer in both]
             messages += self.api.answers(answers)
         return Outcome(messages, self._said, stop, len(self._reasons), tuple(self._reasons))
 

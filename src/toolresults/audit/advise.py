@@ -15,12 +15,12 @@ from toolresults.audit.weigh import EMPTY, Field, Weights, dump, into_pages, row
 from toolresults.results.shape import TEXT_CAP, cut, describe_binary
 from toolresults.tokens import count_tokens
 
-LEAST_SHARE = 0.01
+_LEAST_SHARE = 0.01
 """Advice that saves less than this share of the whole is left out: it would hide the advice that
 matters.
 """
 
-LEAST_TOKENS = 100
+_LEAST_TOKENS = 100
 """Advice that saves fewer tokens than this is left out as well: one more call and its result cost
 as much.
 """
@@ -30,27 +30,27 @@ CONSTANT_ROWS = 5
 chance.
 """
 
-MOSTLY_EMPTY = 0.5
+_MOSTLY_EMPTY = 0.5
 """Share of rows from which an empty value is worth leaving out: the model takes "not there" for
 "none" just as well.
 """
 
-REF_CHARS = 2_000
+_REF_CHARS = 2_000
 """A text above this many characters is huge, and becomes a ref: it is more than one window of
 `get_order_payload`.
 """
 
-OPAQUE_CHARS = 100
+_OPAQUE_CHARS = 100
 """ASCII without a space for this long (base64, hashes, tokens, signed links) is not for reading: a
 part of it is worth nothing, so it is not cut but becomes a ref. An ordinary link, or two UUIDs, are
 shorter."""
 
-NESTED_CHARS = 500
+_NESTED_CHARS = 500
 """A nested value above this many characters a row, on average, is a result of its own: seven
 concise rows' worth.
 """
 
-SAMPLE = 50
+_SAMPLE = 50
 """Long values looked at to tell what kind of text a field holds. What a change saves is counted
 over all of them.
 """
@@ -58,16 +58,16 @@ over all of them.
 REF = "ref_000123"
 """What a ref is taken to look like, and so to cost."""
 
-MANY_PAGES = 5
+_MANY_PAGES = 5
 """From here on an agent should ask a narrower question instead of reading on: five pages of 25,000
 tokens already fill most of a context of 200,000."""
 
-FILTER_VALUES = range(2, 21)
+_FILTER_VALUES = range(2, 21)
 """How many different values make a field a good filter: more than one, and few enough to list in a
 tool's schema.
 """
 
-MANY_FIELDS = 8
+_MANY_FIELDS = 8
 """More fields than this in a row of a listing, and most are there because the table has them."""
 
 
@@ -105,13 +105,13 @@ def _advise_text(found: Rows, written: int, compact: int) -> list[Advice]:
     beyond ASCII. `written` and `compact` are in tokens.
     """
     waste = written - compact
-    if waste < max(LEAST_TOKENS, LEAST_SHARE * written):
+    if waste < max(_LEAST_TOKENS, _LEAST_SHARE * written):
         return []
     escapes = 0
     if "\\u" in found.text:
         escaped = json.dumps(found.document, separators=(",", ":"))
         escapes = count_tokens(escaped) - compact
-    if escapes >= LEAST_SHARE * compact:
+    if escapes >= _LEAST_SHARE * compact:
         cost = f"{escapes:,} tokens, white space {max(0, waste - escapes):,}"
         reason = f"escapes like \\u00e9 cost {cost}: write UTF-8, compact"
     else:
@@ -123,7 +123,7 @@ def _advise_fields(fields: list[Field], rows: int, total: int) -> list[Advice]:
     """What to do about each field, where that saves enough of *total* tokens; the largest saving
     first.
     """
-    least = max(LEAST_TOKENS, LEAST_SHARE * total)
+    least = max(_LEAST_TOKENS, _LEAST_SHARE * total)
     first: dict[int, Field] = {}  # by hash of all values: the field that others repeat
     result = []
     # of two equal fields, the one with the shorter name stays
@@ -152,7 +152,7 @@ def _drop(field: Field, rows: int, repeats: str | None) -> tuple[str, str, _Chan
         return "drop", "the same in every row: say it once, if at all", _gone
     if repeats:
         return "drop", f"repeats {repeats} in every row", _gone
-    if field.empty >= MOSTLY_EMPTY * there:
+    if field.empty >= _MOSTLY_EMPTY * there:
         return "drop", f"leave it out where it is empty ({field.empty / there:.0%})", _if_full
     return None
 
@@ -162,17 +162,17 @@ def _shrink(field: Field) -> tuple[str, str, _Change] | None:
     nested = [text for text in field.texts if text[0] in "[{"]
     if len(nested) > len(texts):
         mean = sum(map(len, nested)) // len(nested)
-        if mean < NESTED_CHARS:
+        if mean < _NESTED_CHARS:
             return None
         where = f", most of it in {field.heaviest}" if field.heaviest else ""
         reason = f"nested, {mean:,} characters a row{where}: keep what a row needs, ref the rest"
         return "ref", reason, _ref_nested
-    if kind := _kind([text for text in texts if len(text) > OPAQUE_CHARS]):
+    if kind := _kind([text for text in texts if len(text) > _OPAQUE_CHARS]):
         return "ref", f"{kind}: give a ref, fetched on demand", _ref_opaque
     long = [text for text in texts if len(text) > TEXT_CAP]
     if not long:
         return None
-    huge = [text for text in long if len(text) > REF_CHARS]
+    huge = [text for text in long if len(text) > _REF_CHARS]
     up_to = f"(to {max(map(len, long)):,} characters)"
     if sum(map(len, huge)) * 2 > sum(map(len, texts)):
         what = f"{len(huge):,} huge value{'s' * (len(huge) > 1)} {up_to}"
@@ -183,7 +183,7 @@ def _shrink(field: Field) -> tuple[str, str, _Change] | None:
 
 def _kind(long: list[str]) -> str | None:
     """What long texts are, if most of them are nothing to read."""
-    sample = long[:: max(1, len(long) // SAMPLE)]
+    sample = long[:: max(1, len(long) // _SAMPLE)]
     kinds = [kind for kind in map(_kind_of, sample) if kind]
     return max(kinds, key=kinds.count) if len(kinds) * 2 > len(sample) else None
 
@@ -213,7 +213,7 @@ def _ref_nested(value: object, text: str) -> str:
 
 
 def _ref_opaque(value: object, text: str) -> str:
-    return dump(REF) if isinstance(value, str) and len(value) > OPAQUE_CHARS else text
+    return dump(REF) if isinstance(value, str) and len(value) > _OPAQUE_CHARS else text
 
 
 def _cap(value: object, text: str) -> str:
@@ -235,7 +235,7 @@ def _advise_pages(
     left = [field for field in fields if any(changed.get(field.id, field.texts))]
     a_row = sum(len(field.texts) for field in left) // max(1, len(texts))
     last = []
-    if tokens > budget and a_row > MANY_FIELDS:
+    if tokens > budget and a_row > _MANY_FIELDS:
         what_to_do = "return the few that tell rows apart, and the rest on request"
         last.append(Advice("drop", None, f"a row still has {a_row:,} fields: {what_to_do}"))
     if tokens > budget and len(texts) > 1:
@@ -247,9 +247,9 @@ def _advise_pages(
     elif tokens > budget:
         reason = "one record, and still over a budget: let the caller name the parts that it wants"
         last.append(Advice("filter", None, reason))
-    if pages > MANY_PAGES:
+    if pages > _MANY_PAGES:
         in_all_rows = [field for field in left if len(field.texts) == len(texts)]
-        good = [field.name for field in in_all_rows if len(set(field.texts)) in FILTER_VALUES]
+        good = [field.name for field in in_all_rows if len(set(field.texts)) in _FILTER_VALUES]
         filters = f"filters (by {', '.join(good[:3])}, say)" if good else "filters"
         reason = f"take {filters}, and answer totals with an aggregate"
         last.append(Advice("filter", None, f"{pages:,} pages are too many to read: {reason}"))

@@ -24,7 +24,7 @@ MAX_BYTES = 500_000_000
 has.
 """
 
-NAME_CHARS = 60
+_NAME_CHARS = 60
 """A field name longer than this is cut in the report: a name that long is data, and may be
 secret.
 """
@@ -128,9 +128,9 @@ def _printable(path: str) -> str:
 
 
 def shown(name: str) -> str:
-    """A field name that is safe to print: no control characters, at most `NAME_CHARS`."""
-    text = "".join(c if c.isprintable() else "\ufffd" for c in name[: NAME_CHARS + 1])
-    return text if len(text) <= NAME_CHARS else text[: NAME_CHARS - 1] + "…"
+    """A field name that is safe to print: no control characters, at most `_NAME_CHARS`."""
+    text = "".join(c if c.isprintable() else "\ufffd" for c in name[: _NAME_CHARS + 1])
+    return text if len(text) <= _NAME_CHARS else text[: _NAME_CHARS - 1] + "…"
 
 
 def too_deep(name: str) -> InputError:

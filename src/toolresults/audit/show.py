@@ -40,13 +40,13 @@ from toolresults.audit.load import Rows, find_rows, read_text, shown, too_deep
 from toolresults.audit.weigh import ENCODING, Weights, weigh
 from toolresults.tokens import ENCODINGS
 
-TOP_FIELDS = 12
+_TOP_FIELDS = 12
 """Fields that the table shows; the rest are one line."""
 
-OUTSIDE_SHARE = 0.05
+_OUTSIDE_SHARE = 0.05
 """From this share up it is said how much of the text is not in the rows."""
 
-PIPE_WIDTH = 120
+_PIPE_WIDTH = 120
 """Columns when the output is not a terminal, which would say."""
 
 KINDS = {
@@ -158,7 +158,7 @@ def show(report: Report, file: TextIO) -> None:
     plain = {"highlight": False, "markup": False, "emoji": False}
     console = Console(file=file, **plain)
     if not console.is_terminal:
-        console = Console(file=file, **plain, width=PIPE_WIDTH, color_system=None)
+        console = Console(file=file, **plain, width=_PIPE_WIDTH, color_system=None)
     _head(report, console)
     _sizes(report, console)
     _fields(report, console)
@@ -192,7 +192,7 @@ def _sizes(report: Report, console: Console) -> None:
     console.print(table)
     if len(report.found.rows) > 1:
         console.print(_rows(report))
-    if report.outside >= OUTSIDE_SHARE * report.tokens and report.outside > 100:
+    if report.outside >= _OUTSIDE_SHARE * report.tokens and report.outside > 100:
         others = [shown(path) for path, _ in report.found.others]
         hint = f": audit {others[0]} too, with --rows" if others else ""
         share = f"{report.outside:,} tokens ({report.percent(report.outside):.0f}%)"
@@ -221,7 +221,7 @@ def _fields(report: Report, console: Console) -> None:
     if not report.weights.fields:
         return
     table = _table(console, "field", "tokens", "share", "in rows", "empty")
-    for field in report.weights.fields[:TOP_FIELDS]:
+    for field in report.weights.fields[:_TOP_FIELDS]:
         there, empty = len(field.texts) / len(report.found.rows), field.empty / len(field.texts)
         weight = f"{field.tokens:,}", f"{report.percent(field.tokens):.1f}%"
         table.add_row(field.name, *weight, _share(there), _share(empty))
@@ -229,7 +229,7 @@ def _fields(report: Report, console: Console) -> None:
             share = f"{report.percent(field.heaviest_tokens):.1f}%"
             table.add_row(f"  in it {field.heaviest}", f"{field.heaviest_tokens:,}", share, "", "")
     console.print(table)
-    if rest := report.weights.fields[TOP_FIELDS:]:
+    if rest := report.weights.fields[_TOP_FIELDS:]:
         tokens = sum(field.tokens for field in rest)
         share = f"{tokens:,} tokens ({report.percent(tokens):.1f}%)"
         console.print(f"and {len(rest):,} lighter fields, {share}")

@@ -18,12 +18,12 @@ from toolresults.tokens import ENCODINGS, count_many, count_tokens, estimate_tok
 ENCODING = ENCODINGS[0]
 """What everything but the whole text is counted in, and the budget too."""
 
-NESTED_SHARE = 0.5
+_NESTED_SHARE = 0.5
 """A nested path is followed while it holds this share of its field: below that, no one part is to
 blame.
 """
 
-FOLLOW_SHARE = 0.05
+_FOLLOW_SHARE = 0.05
 """Fields from this share of the whole up are searched for their heaviest nested path."""
 
 EMPTY = frozenset(("null", '""', "[]", "{}"))
@@ -132,7 +132,7 @@ def _unnamed(row: object) -> list[tuple[str, object]]:
     return [("(value)", row)]
 
 
-def weigh_fields(fields: list[Field]) -> list[Field]:
+def _weigh_fields(fields: list[Field]) -> list[Field]:
     """The fields with their exact tokens, heaviest first."""
     weights = count_many(field.side_by_side(field.texts) for field in fields)
     for field, tokens in zip(fields, weights, strict=True):
@@ -149,8 +149,8 @@ def _find_heaviest(field: Field) -> None:
         if not dicts and lists:
             values, path = lists, path + "[]"
             continue
-        inner = weigh_fields(fields_of(dicts))
-        if not inner or inner[0].tokens < NESTED_SHARE * field.tokens:
+        inner = _weigh_fields(fields_of(dicts))
+        if not inner or inner[0].tokens < _NESTED_SHARE * field.tokens:
             break
         path, values = f"{path}.{inner[0].name}", inner[0].values
         field.heaviest, field.heaviest_tokens = shown(field.name + path), inner[0].tokens
@@ -221,8 +221,8 @@ def weigh(found: Rows, budget: int) -> Weights:
     texts = row_texts(found.rows, fields)
     whole = f"[{','.join(texts)}]" if found.rows is found.document else dump(found.document)
     as_written, compact = Text.of(found.text), Text.of(whole)
-    fields = weigh_fields(fields)
+    fields = _weigh_fields(fields)
     for field in fields:
-        if field.tokens >= FOLLOW_SHARE * compact.exact:
+        if field.tokens >= _FOLLOW_SHARE * compact.exact:
             _find_heaviest(field)
     return Weights(as_written, compact, fields, *into_pages(texts, budget))

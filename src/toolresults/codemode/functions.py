@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 MESSAGE_CHARS = 300
 """Longest message of an error of a host function, or of the code, in characters."""
 
-RESERVED = frozenset(
+_RESERVED = frozenset(
     """
     abc array asyncio atexit base64 binascii bisect builtins cmath collections copy csv
     dataclasses datetime decimal enum errno faulthandler fcntl functools gc genericpath grp
@@ -76,7 +76,7 @@ class HostFunction:
     them, and nothing that a model reads ever shows them, so they cost no tokens. If left out they
     are the function's own attribute `search_words`, where it has one; "" is none.
 
-    Raises `ValueError` for a name that is no identifier or is taken (`RESERVED`), `TypeError` for a
+    Raises `ValueError` for a name that is no identifier or is taken (`_RESERVED`), `TypeError` for a
     parameter without a type hint.
     """
 
@@ -95,7 +95,7 @@ class HostFunction:
         fault = None
         if not all(_NAME.fullmatch(part) for part in (namespace, self.name)):
             fault = "use letters, digits and _ in both parts"
-        elif namespace in RESERVED or keyword.iskeyword(namespace) or keyword.iskeyword(self.name):
+        elif namespace in _RESERVED or keyword.iskeyword(namespace) or keyword.iskeyword(self.name):
             fault = "it uses a name that a language has taken"
         if fault:
             raise ValueError(f"{self.path!r} cannot be called from code: {fault}")

@@ -28,7 +28,7 @@ SETUP, NOTIFY, RECEIVED, SETTLED, LOCATED = range(5)
 """Whom V8 calls back for: a step of the start; the prelude has sent something; `receive` is back;
 nothing is left to run; where the syntax error is."""
 
-READY = b'{"ready": true}'
+_READY = b'{"ready": true}'
 """The first line that the host gets."""
 
 
@@ -100,7 +100,7 @@ class Child:
 
     def serve(self) -> None:
         """Hands each line to the prelude, until the host closes the pipe."""
-        write_line(READY)
+        _write_line(_READY)
         for line in sys.stdin.buffer:
             text = self._text(line)
             self._set(self._arguments, self._zero, text)
@@ -145,7 +145,7 @@ class Child:
         if last:
             text = b"".join(self._pieces).decode("utf-16-le", "replace")
             self._pieces.clear()
-            write_line(text.encode())
+            _write_line(text.encode())
 
     def _v8(self, name: str, *arguments):
         return getattr(self._library, f"mr_{name}")(self._context, *arguments)
@@ -164,7 +164,7 @@ class Child:
         return self._v8("alloc_string_val", text, len(text), TEXT)
 
 
-def write_line(line: bytes) -> None:
+def _write_line(line: bytes) -> None:
     sys.stdout.buffer.write(line + b"\n")
     sys.stdout.buffer.flush()
 
@@ -173,11 +173,11 @@ def end(message: dict) -> None:
     """The last message. V8 is in the middle of something: nothing is closed."""
     import json  # late: 8 ms that most runs do not need
 
-    write_line(json.dumps(message).encode())
+    _write_line(json.dumps(message).encode())
     os._exit(0)
 
 
-def limit_process(memory: int) -> None:
+def _limit_process(memory: int) -> None:
     """No files written, no core dump, no further process, and an end to memory outside V8's heap.
 
     What the heap's own limit does not see (parsed code, compiled patterns) counts as data of the
@@ -199,7 +199,7 @@ def main(folder: str, memory: int) -> None:
         child.start(file.read(), memory)
     # a collection moves what lives, so the heap may be twice its limit for a moment; the rest is
     # for messages
-    limit_process(3 * memory + 64 * 2**20)
+    _limit_process(3 * memory + 64 * 2**20)
     child.serve()
 
 
@@ -209,5 +209,5 @@ if __name__ == "__main__":
     except MemoryError:
         os.abort()  # as V8 does
     except Exception as error:
-        write_line(f"{type(error).__name__}: {error}".encode(errors="replace"))
+        _write_line(f"{type(error).__name__}: {error}".encode(errors="replace"))
     os._exit(0)  # the host has closed the pipe: nothing that V8 is busy with matters any more

@@ -17,7 +17,7 @@ MAX_PASSES = 8
 third, find all.
 """
 
-SECRET_KEYS = (
+_SECRET_KEYS = (
     "password", "passwd", "passphrase", "secret", "secret_key", "api_key", "access_key",
     "private_key", "access_token", "refresh_token", "id_token", "auth_token", "session_token",
     "card_token", "card_number", "authorization", "cookie", "cvv", "cvc",
@@ -26,7 +26,7 @@ SECRET_KEYS = (
 or left out.
 """
 
-_ENDINGS = "|".join(name.replace("_", "[-_]?") for name in SECRET_KEYS)
+_ENDINGS = "|".join(name.replace("_", "[-_]?") for name in _SECRET_KEYS)
 _NAME = rf"(?:[\w-]{{0,40}}(?:{_ENDINGS})|token)"  # `token` alone: next_page_token is no secret
 _SPACE = r"(?:\s|\\+[nrt])*+"  # line breaks of nested JSON are escapes
 _KEY = re.compile(

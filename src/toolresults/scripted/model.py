@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 WINDOW = 200_000
 """Default context window, in tokens: Claude's."""
 
-ENDPOINTS: tuple[Endpoint, ...] = (OpenAIChatEndpoint(), AnthropicEndpoint())
+_ENDPOINTS: tuple[Endpoint, ...] = (OpenAIChatEndpoint(), AnthropicEndpoint())
 
 HOST = "https://model.invalid"
 
@@ -88,7 +88,7 @@ class ScriptedModel:
         constructor."""
         import httpx2
 
-        [endpoint] = [one for one in ENDPOINTS if one.api is api]
+        [endpoint] = [one for one in _ENDPOINTS if one.api is api]
         http = httpx2.Client(transport=httpx2.MockTransport(self.handle))
         return endpoint.client({"api_key": "scripted", "http_client": http, **options}, HOST)
 
@@ -97,9 +97,9 @@ class ScriptedModel:
         path = request.url.path
         counting = path.endswith("/count_tokens")
         bare = path.removesuffix("/count_tokens")
-        endpoint = next((one for one in ENDPOINTS if bare.endswith(one.path)), None)
+        endpoint = next((one for one in _ENDPOINTS if bare.endswith(one.path)), None)
         if endpoint is None:
-            return _refuse(ENDPOINTS[0], Refused(404, f"there is nothing at {path}"))
+            return _refuse(_ENDPOINTS[0], Refused(404, f"there is nothing at {path}"))
         body = json.loads(request.content)
         with self._lock:
             self.requests.append(body)
@@ -124,7 +124,7 @@ class ScriptedModel:
         it, where the caller has counted them: then nothing is counted here, and `cache` not asked.
         Raises `Refused` for what HTTP would refuse; what the policy raises passes through.
         """
-        [endpoint] = [one for one in ENDPOINTS if one.api is api]
+        [endpoint] = [one for one in _ENDPOINTS if one.api is api]
         with self._lock:
             parts = self._checked(endpoint, body, counted=use is not None)
             return endpoint.response(self._reply(endpoint, body, parts, use))

@@ -132,7 +132,7 @@ class Agent:
     def order(self, order_id: str, **filters: Any) -> Row | None:
         """The row of an order in a listing, None if it is not in it: no page more than that
         takes."""
-        pages = self.pages(WHOLE_ROW, **filters)
+        pages = self.pages(_WHOLE_ROW, **filters)
         rows = (row for _, _, rows in pages for row in rows)
         return next((row for row in rows if row["order_id"] == order_id), None)
 
@@ -221,7 +221,7 @@ def _fits(row: Row, filters: Mapping[str, Any]) -> bool:
 
 # The questions
 
-WHOLE_ROW = ("order_id", "placed_at", "note", "raw_payload")
+_WHOLE_ROW = ("order_id", "placed_at", "note", "raw_payload")
 """Fields that only a detailed row has."""
 
 
@@ -347,9 +347,9 @@ def _count(**filters: Any) -> Question:
 
 def _card(place: int, **filters: Any) -> Question:
     def program(agent: Agent) -> str:
-        rows = next(agent.pages(WHOLE_ROW, **filters))[2]
+        rows = next(agent.pages(_WHOLE_ROW, **filters))[2]
         if len(rows) < place:
-            rows = agent.all(WHOLE_ROW, **filters)
+            rows = agent.all(_WHOLE_ROW, **filters)
         return agent.read(rows[place - 1], "raw_payload", r'"network":"(\w+)"')
 
     text = f"You listed those {_in_words(filters)}. What card paid for number {place} of them?"
@@ -360,7 +360,7 @@ def _among(order_id: str, **filters: Any) -> Question:
     code = f'"{order_id}" in [row["order_id"] for row in {_rows("order_id", **filters)}]'
 
     def program(agent: Agent) -> str:
-        if agent.writes_code and not agent.listed(WHOLE_ROW, **filters):
+        if agent.writes_code and not agent.listed(_WHOLE_ROW, **filters):
             return "yes" if agent.compute(code) else "no"
         return "yes" if agent.order(order_id, **filters) else "no"
 

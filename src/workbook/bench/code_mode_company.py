@@ -26,7 +26,7 @@ from .search_recall import ranked, registry_of
 CALLER = Caller("mai.tran", "acme", frozenset(SCOPES) - {"hr:salary", "hr:approve"})
 """Who asks in the notebook: an employee who may read and write, and see no salary."""
 
-FOUND = 5
+_FOUND = 5
 """Definitions that `find_tools` returns: about what a vendor's tool search loads for a question."""
 
 Note = tuple[str, str, str]
@@ -108,7 +108,7 @@ class Company:
 
         def find_tools(query: str) -> str:
             """Finds tools by what they do, and makes them callable. Returns their definitions."""
-            paths = ranked(self.registry(), query)[:FOUND]
+            paths = ranked(self.registry(), query)[:_FOUND]
             return "\n".join(to_json(api.definition(self.tools[tool_name(p)])) for p in paths)
 
         return Tool(find_tools)

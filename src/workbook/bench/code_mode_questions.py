@@ -69,21 +69,21 @@ def must_show(results: Sequence[Any], names: Iterable[str]) -> None:
         raise LookupError(f"the search did not find {', '.join(hidden)}")
 
 
-CUSTOMER = "cus_100007"
+_CUSTOMER = "cus_100007"
 
 
 def _contact() -> Dialogue:
-    [customer] = yield [("crm_get_customer", {"customer_id": CUSTOMER})]
-    return contact_answer(customer)
+    [customer] = yield [("crm_get_customer", {"customer_id": _CUSTOMER})]
+    return _contact_answer(customer)
 
 
 def _oldest() -> Dialogue:
     [page] = yield [("crm_list_tasks", {"team": "sales", "overdue": True, "limit": 1})]
     [customer] = yield [("crm_get_customer", {"customer_id": page["items"][0]["customer_id"]})]
-    return contact_answer(customer)
+    return _contact_answer(customer)
 
 
-def contact_answer(customer: Mapping[str, Any]) -> str:
+def _contact_answer(customer: Mapping[str, Any]) -> str:
     """Who the contact at a customer is, and their address."""
     return f"The contact at {customer['name']} is {customer['contact']} ({customer['email']})."
 
@@ -93,7 +93,7 @@ def _week(at_once: bool = True) -> Dialogue:
     turns = [_notes(tasks)] if at_once else [[note] for note in _notes(tasks)]
     while turns:
         yield turns.pop(0)
-    return week_answer(_owners(tasks))
+    return _week_answer(_owners(tasks))
 
 
 def _overdue() -> Dialogue:
@@ -108,10 +108,10 @@ def _overdue() -> Dialogue:
 
 
 def _notes(tasks: Iterable[Mapping[str, Any]]) -> list[Made]:
-    return [("crm_add_note", {"about": task["task_id"], "text": note_for(task)}) for task in tasks]
+    return [("crm_add_note", {"about": task["task_id"], "text": _note_for(task)}) for task in tasks]
 
 
-def note_for(task: Mapping[str, Any]) -> str:
+def _note_for(task: Mapping[str, Any]) -> str:
     """The follow-up note on an overdue task."""
     return f"Follow up: {task['title']} was due on {task['due_on']}."
 
@@ -120,7 +120,7 @@ def _owners(tasks: Iterable[Mapping[str, Any]]) -> Counter[str]:
     return Counter(task["owner"] for task in tasks)
 
 
-def week_answer(owners: Mapping[str, int]) -> str:
+def _week_answer(owners: Mapping[str, int]) -> str:
     """The answer to the week's question, from the number of overdue tasks of each owner."""
     most = sorted(owners.items(), key=lambda pair: (-pair[1], pair[0]))
     said = ", ".join(f"{owner} {n}" for owner, n in most)
@@ -163,15 +163,15 @@ return owners;
 _QUESTIONS = (
     Question(
         "one call",
-        f"Who is our contact at {CUSTOMER}, and what is the e-mail address?",
+        f"Who is our contact at {_CUSTOMER}, and what is the e-mail address?",
         _contact,
         ("contact and e-mail address of a customer",),
         ("crm.get_customer",),
         {
-            "python": f'crm.get_customer("{CUSTOMER}")\n',
-            "javascript": f'return await crm.get_customer({{customer_id: "{CUSTOMER}"}});\n',
+            "python": f'crm.get_customer("{_CUSTOMER}")\n',
+            "javascript": f'return await crm.get_customer({{customer_id: "{_CUSTOMER}"}});\n',
         },
-        contact_answer,
+        _contact_answer,
     ),
     Question(
         "two calls in a row",
@@ -190,7 +190,7 @@ const page = await crm.list_tasks({team: "sales", overdue: true, limit: 1});
 return await crm.get_customer({customer_id: page.items[0].customer_id});
 """,
         },
-        contact_answer,
+        _contact_answer,
     ),
     Question(
         "43 calls",
@@ -199,7 +199,7 @@ return await crm.get_customer({customer_id: page.items[0].customer_id});
         ("overdue tasks of a team", "add a note to a task"),
         ("crm.list_tasks", "crm.add_note"),
         WEEK_CODE,
-        week_answer,
+        _week_answer,
     ),
 )
 
@@ -217,7 +217,7 @@ def verdict(company: Company, question: Question, answer: str, notes: Sequence[N
     function is.
     """
     late = overdue_tasks(company) if question is WEEK else []
-    wanted = Counter((task["task_id"], CALLER.user, note_for(task)) for task in late)
+    wanted = Counter((task["task_id"], CALLER.user, _note_for(task)) for task in late)
     got = Counter(notes)
     if missing := wanted - got:
         return f"{missing.total()} notes are missing"
@@ -230,10 +230,10 @@ def true_answer(company: Company, question: Question) -> str:
     """The answer to one of `QUESTIONS`, in the model's words."""
     late = overdue_tasks(company)
     if question is WEEK:
-        return week_answer(_owners(late))
-    wanted = CUSTOMER if question.name == "one call" else late[0]["customer_id"]
+        return _week_answer(_owners(late))
+    wanted = _CUSTOMER if question.name == "one call" else late[0]["customer_id"]
     customers = {row["customer_id"]: row for row in company.rows("customers")}
-    return contact_answer(customers[wanted])
+    return _contact_answer(customers[wanted])
 
 
 def overdue_tasks(company: Company) -> list[dict[str, Any]]:
@@ -322,7 +322,7 @@ def _wrong_id() -> Dialogue:
     (name, first), *others = _notes(tasks)
     yield [(name, {**first, "about": "task_999999"}), *others]
     yield [(name, first)]
-    return week_answer(_owners(tasks))
+    return _week_answer(_owners(tasks))
 
 
 _PLAIN, _PYTHON, _JAVASCRIPT = "all definitions", "code", "code in JavaScript"

@@ -18,7 +18,7 @@ so many.
 """
 
 
-def mixed_json() -> str:
+def _mixed_json() -> str:
     """The text that is counted."""
     with OrderStore.open() as store:
         rows = [to_json(row) for row in store.page(limit=store.count())]
@@ -29,7 +29,7 @@ def mixed_json() -> str:
 def measure(rounds: int = 3) -> dict[str, float]:
     """Median seconds of each counter over `rounds`, by turns, the tokens (the same from both), and
     the ratio."""
-    text, encoding = mixed_json(), tiktoken_encoding()
+    text, encoding = _mixed_json(), tiktoken_encoding()
     counters = {
         "toolresults": lambda: count_tokens(text),
         "tiktoken": lambda: len(encoding.encode_ordinary(text)),

@@ -51,7 +51,7 @@ def median(values):
     return round((values[half] + values[~half]) / 2, 2)
 """
 
-MEDIAN_CODE = f"""{_MEDIAN}\
+_MEDIAN_CODE = f"""{_MEDIAN}\
 amounts, unknown = defaultdict(list), 0
 for row in orders.rows(fields=["region", "status", "amount"]):
     if row["status"] in ("paid", "refunded"):
@@ -62,10 +62,10 @@ for row in orders.rows(fields=["region", "status", "amount"]):
 {{**{{group: median(values) for group, values in amounts.items()}}, "unknown": unknown}}
 """
 
-RATE_MISTAKE = RATE_CODE.replace("status", "state")
+_RATE_MISTAKE = RATE_CODE.replace("status", "state")
 """A field that does not exist."""
 
-MEDIAN_MISTAKE = f"""{_MEDIAN}\
+_MEDIAN_MISTAKE = f"""{_MEDIAN}\
 amounts = defaultdict(list)
 for row in orders.rows(fields=["region", "status", "amount"]):
     if row["status"] in ("paid", "refunded"):
@@ -128,14 +128,14 @@ QUESTIONS = {
     "rate": Question(
         "Which region has the highest refund rate (refunded orders ÷ all orders)? How high is it?",
         _rate,
-        (RATE_MISTAKE, RATE_CODE),
+        (_RATE_MISTAKE, RATE_CODE),
         _highest,
     ),
     "median": Question(
         "By region, what is the median amount of the paid orders, and of the refunded ones? "
         "How many amounts are unknown?",
         _medians,
-        (MEDIAN_MISTAKE, MEDIAN_CODE),
+        (_MEDIAN_MISTAKE, _MEDIAN_CODE),
         dict,
     ),
 }

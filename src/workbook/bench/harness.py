@@ -45,7 +45,7 @@ MODELS = {"openai": "gpt-5.4-mini", "anthropic": "claude-sonnet-4-6"}
 PRICES = Prices(at=datetime(2026, 7, 1, 12))
 """Those of the day on which the generated accounts end."""
 
-MOST_STEPS = 100
+_MOST_STEPS = 100
 """Turns that one question may take."""
 
 OUTCOMES = ("correct", "recoverable", "lost", "silently wrong")
@@ -157,7 +157,7 @@ def play(
     cache: PromptCache | None = None,
     trim: Trim | None = None,
     window: int | None = WINDOW,
-    max_steps: int = MOST_STEPS,
+    max_steps: int = _MOST_STEPS,
 ) -> Session:
     """Asks the questions one after the other, by the loop and `api`'s real SDK, of a scripted model
     that follows `policy`.

@@ -15,7 +15,7 @@ import pandas as pd
 from toolresults.codemode.registry import Registry
 from workbook.paths import data_path
 
-RANKS = (1, 5, 10)
+_RANKS = (1, 5, 10)
 """How many of the first lines are looked at."""
 
 
@@ -62,7 +62,7 @@ def recall(registry: Registry, asked: Sequence[Query] | None = None) -> pd.DataF
         paths = ranked(registry, text)
         missed = [path for path in expected if path not in paths[:5]]
         row = {"query": text, "expected": list(expected), "found": paths[:5], "missed": missed}
-        for rank in RANKS:
+        for rank in _RANKS:
             row[f"at_{rank}"] = sum(path in paths[:rank] for path in expected) / len(expected)
         rows.append(row)
     return pd.DataFrame(rows)

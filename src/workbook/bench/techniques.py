@@ -44,10 +44,10 @@ SYSTEM = (
 )
 """What the model is told about its task."""
 
-NO_BUDGET = 10**9
+_NO_BUDGET = 10**9
 """Tokens of a budget that never holds: for the tools from before there was one."""
 
-SMALL_BUDGET = 500
+_SMALL_BUDGET = 500
 """Tokens of the budget that is tried as too small."""
 
 LATER = ("off-loading",)
@@ -79,12 +79,12 @@ def filtered(store: OrderStore, budget: int = BUDGET) -> Tools:
 
 def capped(store: OrderStore, budget: int = BUDGET) -> Tools:
     """At most 50 of the orders that match, every field, with a cursor."""
-    return _search(store, _PAGED, partial(_page, store, NO_BUDGET, False))
+    return _search(store, _PAGED, partial(_page, store, _NO_BUDGET, False))
 
 
 def concise(store: OrderStore, budget: int = BUDGET) -> Tools:
     """At most 50 of the orders that match, three fields of each, or all fields on request."""
-    return _search(store, _FORMATTED, partial(_page, store, NO_BUDGET, True))
+    return _search(store, _FORMATTED, partial(_page, store, _NO_BUDGET, True))
 
 
 def budgeted(store: OrderStore, budget: int = BUDGET) -> Tools:
@@ -109,11 +109,11 @@ def code(store: OrderStore, budget: int = BUDGET) -> Tools:
     return {**refs(store, budget), "execute": execute_tool(sandbox, about=about)}
 
 
-def without_note(store: OrderStore, budget: int = BUDGET) -> Tools:
+def _without_note(store: OrderStore, budget: int = BUDGET) -> Tools:
     """The rows of a page and nothing else: neither how many match nor how to go on."""
 
     def body(given: dict[str, Any]) -> str:
-        return to_json(json.loads(_page(store, NO_BUDGET, True, given))["items"])
+        return to_json(json.loads(_page(store, _NO_BUDGET, True, given))["items"])
 
     return _search(store, [name for name in _FORMATTED if name != "cursor"], body)
 
@@ -146,8 +146,8 @@ TECHNIQUES = {
         Technique("refs", refs),
         Technique("code", code),
         Technique("naive, asked once", naive, asks_again=False, after="naive"),
-        Technique("no note", without_note, after="concise"),
-        Technique("small budget", partial(refs, budget=SMALL_BUDGET), after="refs"),
+        Technique("no note", _without_note, after="concise"),
+        Technique("small budget", partial(refs, budget=_SMALL_BUDGET), after="refs"),
         Technique("clearing", refs, lambda api: trimmings(api)["cleared"], after="refs"),
         Technique(
             "clearing every turn",
@@ -183,7 +183,7 @@ def _search(
     names: Sequence[str],
     body: Callable[[dict[str, Any]], str],
     doc: str | None = None,
-    budget: int = NO_BUDGET,
+    budget: int = _NO_BUDGET,
 ) -> Tools:
     """A tool `search_orders` with some of the real one's parameters, and a body of its own."""
     real = workbook_tools(store)["search_orders"]
@@ -204,7 +204,7 @@ def _page(store: OrderStore, budget: int, formats: bool, given: dict[str, Any]) 
     whole rows."""
     if formats and given.get("response_format", "concise") == "concise":
         return workbook_tools(store, budget=budget)["search_orders"].function(**given)
-    real = workbook_tools(store, budget=NO_BUDGET)["search_orders"]
+    real = workbook_tools(store, budget=_NO_BUDGET)["search_orders"]
 
     def cursor_after(rows: int) -> str | None:
         asked = {**given, "limit": rows, "response_format": "concise"}

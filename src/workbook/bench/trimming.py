@@ -15,7 +15,7 @@ from toolresults.agent.history import SUMMARY, Remembered, clear_tool_results, s
 
 from .harness import MODELS, PRICES, Session, Trim, bill, new_cache, replay
 
-READ_ONLY = ("search_orders", "get_order_payload")
+_READ_ONLY = ("search_orders", "get_order_payload")
 
 TRIGGER, AT_LEAST, KEEP, WINDOW = 20_000, 8_000, 3, 6
 """The settings that are compared, in tokens, results or turns: small, as the session is."""
@@ -50,7 +50,7 @@ def trimmings(api: Api) -> dict[str, Trim]:
     sizes = {"keep": KEEP, "trigger": TRIGGER, "clear_at_least": AT_LEAST}
     return {
         "untrimmed": list,
-        "cleared": partial(clear_tool_results, api=api, read_only=READ_ONLY, **sizes),
+        "cleared": partial(clear_tool_results, api=api, read_only=_READ_ONLY, **sizes),
         "windowed": partial(window, api=api, turns=WINDOW),
         "windowed, with a note": partial(window, api=api, turns=WINDOW, note=LEFT_OUT),
         "summarised": partial(summarise, api=api, summary=Remembered(digest, api=api), **sizes),
@@ -59,7 +59,7 @@ def trimmings(api: Api) -> dict[str, Trim]:
 
 def cache_settings(api: Api) -> dict[str, Trim]:
     """Settings that differ in how often they change the beginning of a request, by name."""
-    clear = partial(clear_tool_results, api=api, keep=KEEP, read_only=READ_ONLY, clear_at_least=0)
+    clear = partial(clear_tool_results, api=api, keep=KEEP, read_only=_READ_ONLY, clear_at_least=0)
     slide = partial(window, api=api, turns=WINDOW)
     over = f"clear over {TRIGGER:,}"
     return {

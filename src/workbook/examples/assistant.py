@@ -31,7 +31,7 @@ CITIES = {  # degrees Celsius, sky, humidity in per cent, hours from UTC
     "Osaka": (27, "clear", 71, 9),
 }
 
-PER_DOLLAR = {"USD": 1.0, "EUR": 0.8, "VND": 25_000.0, "JPY": 150.0}
+_PER_DOLLAR = {"USD": 1.0, "EUR": 0.8, "VND": 25_000.0, "JPY": 150.0}
 """What one dollar buys, by currency."""
 
 POSTS = (
@@ -101,11 +101,11 @@ def time(city: City) -> dict:
 def currency(amount: Number, from_code: Code, to_code: Code) -> dict:
     """Converts an amount of money from one currency to another."""
     for code in (from_code, to_code):
-        if code not in PER_DOLLAR:
+        if code not in _PER_DOLLAR:
             raise ToolError(
-                f'There is no rate for "{code}". The currencies are: {", ".join(PER_DOLLAR)}.'
+                f'There is no rate for "{code}". The currencies are: {", ".join(_PER_DOLLAR)}.'
             )
-    to_amount = round(amount / PER_DOLLAR[from_code] * PER_DOLLAR[to_code], 2)
+    to_amount = round(amount / _PER_DOLLAR[from_code] * _PER_DOLLAR[to_code], 2)
     return {
         "to_amount": to_amount,
         "summary": f"{amount:,.2f} {from_code} are {to_amount:,.2f} {to_code}.",

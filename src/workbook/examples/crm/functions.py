@@ -53,7 +53,7 @@ _TASKS = "crm.list_tasks gives the ids."
 _EMPLOYEES = "hr.list_employees gives the user names."
 _REPORTS = "reports.list_reports gives the ids."
 
-MAX_TEXT = 2_000
+_MAX_TEXT = 2_000
 """Longest text that is stored, in characters."""
 
 
@@ -380,7 +380,7 @@ class Hr(Service):
         return approval
 
 
-READS = {
+_READS = {
     "pipeline_by_stage": ("crm:read",),
     "won_by_country": ("crm:read",),
     "overdue_by_team": ("crm:read",),
@@ -414,7 +414,7 @@ class Reports(Service):
         """Runs a saved report on the data of this moment. Also needs the scopes of what the report reads."""  # noqa: E501 (a model reads it as it stands)
         report = self.find("reports", report_id, _REPORTS)
         kind = report["kind"]
-        require(self.caller, READS[kind], f"A report of the kind {kind}")
+        require(self.caller, _READS[kind], f"A report of the kind {kind}")
         source, by, total, where = _QUERIES[kind]
         if kind == "overdue_by_team":
             where = self.overdue()
@@ -461,7 +461,7 @@ def _day(name: str, value: dt.date | str | None) -> dt.date | None:
     return value
 
 
-def _text(name: str, value: str, most: int = MAX_TEXT) -> str:
+def _text(name: str, value: str, most: int = _MAX_TEXT) -> str:
     """Text to be stored, without blanks around it. Raises `BadValue` if it is empty or over `most`
     characters.
     """

@@ -36,7 +36,7 @@ from starlette.routing import Route
 from toolresults.tokens import repair, to_json
 from workbook.examples.orders.store import COLUMNS, Key, OrderFilter, OrderStore
 
-PAGING = ("keyset", "offset")
+_PAGING = ("keyset", "offset")
 DEFAULT_LIMIT, MAX_LIMIT = 100, 1_000
 _RANGES = {
     "min_amount": Decimal,
@@ -49,8 +49,8 @@ _PARAMETERS = ("status", "region", *_RANGES, "fields", "limit", "cursor")
 
 def create_app(store: OrderStore, paging: str = "keyset") -> Starlette:
     """The API over `store`. Raises `ValueError` for a `paging` other than "keyset" and "offset"."""
-    if paging not in PAGING:
-        raise ValueError(f"unknown paging {paging!r}: use {' or '.join(PAGING)}")
+    if paging not in _PAGING:
+        raise ValueError(f"unknown paging {paging!r}: use {' or '.join(_PAGING)}")
     app = Starlette(
         routes=[Route("/orders", _list_orders), Route("/orders/{order_id}", _get_order)],
         exception_handlers={HTTPException: _refusal},

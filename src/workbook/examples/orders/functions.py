@@ -24,10 +24,10 @@ from toolresults.tools import Moment, Number, ToolError, Whole
 
 from .store import REGIONS, STATUSES, OrderFilter, OrderStore
 
-MOST_ROWS = 20_000
+_MOST_ROWS = 20_000
 """Most rows that one call gives to code, unless the host says otherwise."""
 
-MOST_GROUPS = 50
+_MOST_GROUPS = 50
 """Most groups that `orders.refund_rates` gives, whatever is asked."""
 
 FIELDS = ("order_id", "customer", "status", "region", "amount", "placed_at", "note")
@@ -73,7 +73,7 @@ Fields = Annotated[list[Literal[FIELDS]], Field(description="Fields of each row.
 
 
 def order_functions(
-    store: OrderStore, *, most: int = MOST_ROWS
+    store: OrderStore, *, most: int = _MOST_ROWS
 ) -> dict[str, Callable[..., object]]:
     """The functions by path ("orders.rows"). `most` is the number of rows over which `orders.rows`
     refuses.
@@ -117,10 +117,10 @@ def order_functions(
 
     def refund_rates(
         by: Annotated[Literal["region", "day"], Field(description="What to group by.")],
-        limit: Annotated[Whole, Field(description=f"Groups to show, 1 to {MOST_GROUPS}.")] = 10,
+        limit: Annotated[Whole, Field(description=f"Groups to show, 1 to {_MOST_GROUPS}.")] = 10,
     ) -> RefundRates:
         """Refund rate (refunded orders ÷ all orders) by group, the highest first."""
-        limit, note = clamp("limit", limit, 1, MOST_GROUPS)
+        limit, note = clamp("limit", limit, 1, _MOST_GROUPS)
         orders: dict[str, Counter] = {}
         for row in store.aggregate(
             by=[by, "status"]

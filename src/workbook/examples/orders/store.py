@@ -131,7 +131,7 @@ datetime in UTC.
 """
 
 
-def check_columns(columns: Sequence[str]) -> None:
+def _check_columns(columns: Sequence[str]) -> None:
     """Raises `ValueError` unless `columns` is a list of names from `COLUMNS`, with at least one."""
     if isinstance(columns, str) or not columns:
         raise ValueError("columns is a list of names, with at least one")
@@ -268,7 +268,7 @@ class OrderStore:
         """At most `limit` matching rows after skipping `offset`: repeats or skips rows when others
         come or go.
         """
-        check_columns(columns)
+        _check_columns(columns)
         _check_number("limit", limit)
         _check_number("offset", offset)
         where, values = filter.where()
@@ -289,7 +289,7 @@ class OrderStore:
 
     def get(self, order_id: str, columns: Sequence[str] = COLUMNS) -> dict | None:
         """The order with this id, or None."""
-        check_columns(columns)
+        _check_columns(columns)
         with self._read() as cursor:
             sql = f"SELECT {_list(columns)} FROM orders WHERE order_id = ?"
             return next(iter(_dicts(cursor.execute(sql, [repair(order_id)]))), None)
@@ -380,7 +380,7 @@ def _count(cursor: duckdb.DuckDBPyConnection, filter: OrderFilter) -> int:
 def _page(
     cursor, filter: OrderFilter, after: Key | None, limit: int, columns: Sequence[str]
 ) -> list[dict]:
-    check_columns(columns)
+    _check_columns(columns)
     _check_number("limit", limit)
     where, values = filter.where()
     if after is not None:
