@@ -7,10 +7,8 @@ needs it, so that ``toolresults --help`` starts in well under half a second.
 
 import errno
 import gc
-import importlib
 import os
 import sys
-from collections.abc import Mapping
 
 import click
 
@@ -24,32 +22,7 @@ class Fault(click.ClickException):
     exit_code = 2
 
 
-class LazyGroup(click.Group):
-    """A click group that lists its commands in the order given, and imports those of *lazy* only
-    when they are called: name -> (module:attribute, the line that ``--help`` shows).
-    """
-
-    def __init__(self, *args, lazy: Mapping[str, tuple[str, str]] | None = None, **kwargs) -> None:
-        super().__init__(*args, **kwargs)
-        self.lazy = lazy or {}
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*self.commands, *self.lazy]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.lazy:
-            return super().get_command(ctx, cmd_name)
-        module, _, attribute = self.lazy[cmd_name][0].partition(":")
-        return getattr(importlib.import_module(module), attribute)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        lines = [(name, command.short_help) for name, command in self.commands.items()]
-        lines += [(name, line) for name, (_, line) in self.lazy.items()]
-        with formatter.section("Commands"):
-            formatter.write_dl(lines)
-
-
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="toolresults")
 def cli() -> None:
     """Measure the tool results of your own agent. The workbook's own commands are `workbook
