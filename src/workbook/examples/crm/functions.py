@@ -49,7 +49,8 @@ Username = Annotated[str, Field(description="As mai.tran.")]
 _DECISIONS = ("approved", "rejected")
 ReportId = Annotated[str, Field(description="As rep_100042.")]
 
-_TASKS = "crm.list_tasks gives the ids."
+_TASKS, _CUSTOMERS = "crm.list_tasks gives the ids.", "crm.list_customers gives the ids."
+_OWNERS = "Owners are user names, as tasks and deals show them."
 _EMPLOYEES = "hr.list_employees gives the user names."
 _REPORTS = "reports.list_reports gives the ids."
 
@@ -132,20 +133,14 @@ class Service:
         """UTC, in whole seconds, without an offset."""
         return dt.datetime.fromtimestamp(int(self.clock()), dt.UTC).replace(tzinfo=None)
 
-    def today(self) -> dt.date:
-        """The date in UTC."""
-        return self.now().date()
-
-    def overdue(self) -> dict[str, object]:
-        """The conditions of an overdue task: open, and due before today."""
-        return {"status = 'open' AND due_on < ?": self.today()}
+    def overdue(self) -> Where:
+        """The conditions of an overdue task: open, and due before today (in UTC)."""
+        return {"status = 'open' AND due_on < ?": self.now().date()}
 
     def find(self, table: str, key: str, hint: str = "") -> dict:
         """The caller's tenant's row with this key. Raises `NotFound`."""
-        columns = _COLUMNS[table]
-        row = self.store.get(
-            self.caller.tenant, _SOURCES.get(table, table), {f"{columns[0]} = ?": key}, columns
-        )
+        columns, source = _COLUMNS[table], _SOURCES.get(table, table)
+        row = self.store.get(self.caller.tenant, source, {f"{columns[0]} = ?": key}, columns)
         if row is None:
             raise NotFound(table.removesuffix("s"), key, hint)
         return row
@@ -153,23 +148,14 @@ class Service:
     def has(self, table: str, key: str) -> bool:
         """Whether the caller's tenant has a row with this key."""
         column = _COLUMNS[table][0]
-        return (
-            self.store.get(self.caller.tenant, table, {f"{column} = ?": key}, [column]) is not None
-        )
+        where = {f"{column} = ?": key}
+        return self.store.get(self.caller.tenant, table, where, [column]) is not None
 
-    def employee(self, username: str) -> str:
-        """The user name, if somebody of the tenant has it. Raises `NotFound`."""
-        if not self.has("employees", username):
-            raise NotFound(
-                "employee", username, "Owners are user names, as tasks and deals show them."
-            )
-        return username
-
-    def customer(self, customer_id: str) -> str:
-        """The id, if the tenant has this customer. Raises `NotFound`."""
-        if not self.has("customers", customer_id):
-            raise NotFound("customer", customer_id, "crm.list_customers gives the ids.")
-        return customer_id
+    def known(self, table: str, key: str | None, hint: str) -> str | None:
+        """The key, if there is none or the caller's tenant has its row. Raises `NotFound`."""
+        if key is not None and not self.has(table, key):
+            raise NotFound(table.removesuffix("s"), key, hint)
+        return key
 
     def listing(
         self,
@@ -213,9 +199,8 @@ class Service:
         )
         following = None
         if len(rows) > limit:
-            following = self.cursors.sign(
-                tuple(str(rows[limit - 1][name]) for name in order), binding=binding
-            )
+            last = tuple(str(rows[limit - 1][name]) for name in order)
+            following = self.cursors.sign(last, binding=binding)
         page = {"items": rows[:limit], "total": total, "next_cursor": following}
         return {**page, "note": lowered} if lowered else page
 
@@ -271,9 +256,9 @@ class Crm(Service):
         where = {
             "status = ?": _choice("status", status, TASK_STATUSES),
             "team = ?": _choice("team", team, TEAMS),
-            "owner = ?": _optional(self.employee, owner),
+            "owner = ?": self.known("employees", owner, _OWNERS),
             "due_on < ?": due_before,
-            "customer_id = ?": _optional(self.customer, customer_id),
+            "customer_id = ?": self.known("customers", customer_id, _CUSTOMERS),
             **(self.overdue() if overdue else {}),
         }
         return self.listing("tasks", where, order=["due_on"], limit=limit, cursor=cursor)
@@ -286,7 +271,7 @@ class Crm(Service):
     @needs("crm:read")
     def get_customer(self, customer_id: CustomerId) -> Customer:
         """Reads one customer, with the contact's name and e-mail address."""
-        return self.find("customers", customer_id, "crm.list_customers gives the ids.")
+        return self.find("customers", customer_id, _CUSTOMERS)
 
     @needs("crm:read", "crm:write")
     def add_note(
@@ -318,7 +303,7 @@ class Crm(Service):
     ) -> NotePage:
         """Lists notes, the newest first."""
         where = {
-            "about = ?": _optional(self._subject, about),
+            "about = ?": None if about is None else self._subject(about),
             "author = ?": author,
             **_containing("text", search),
         }
@@ -375,31 +360,23 @@ class Hr(Service):
         approval = self.find("approvals", approval_id, hint)
         if not decided:
             raise BadValue(
-                f"{approval_id} was decided before: {approval['status']} by {approval['decided_by']}."
+                f"{approval_id} was decided before: {approval['status']} "
+                f"by {approval['decided_by']}."
             )
         return approval
 
 
-_READS = {
-    "pipeline_by_stage": ("crm:read",),
-    "won_by_country": ("crm:read",),
-    "overdue_by_team": ("crm:read",),
-    "headcount_by_team": ("hr:read",),
-    "approvals_by_kind": ("hr:read",),
-    "payroll_by_team": ("hr:read", "hr:salary"),
-}
-"""The scopes that running a report of each kind needs, `reports:read` apart."""
-
-_NONE = "CAST(NULL AS DECIMAL(38,2))"
 _QUERIES = {
-    "pipeline_by_stage": ("deals", "stage", "SUM(amount)", {}),
-    "won_by_country": ("deal_rows", "country", "SUM(amount)", {"stage = ?": "won"}),
-    "overdue_by_team": ("task_rows", "team", _NONE, {}),
-    "headcount_by_team": ("employees", "team", _NONE, {}),
-    "approvals_by_kind": ("approvals", "kind", "SUM(amount)", {}),
-    "payroll_by_team": ("employees", "team", "SUM(salary)", {}),
+    "pipeline_by_stage": (["crm:read"], "deals", "stage", "SUM(amount)"),
+    "won_by_country": (["crm:read"], "deal_rows", "country", "SUM(amount)"),
+    "overdue_by_team": (["crm:read"], "task_rows", "team", "NULL"),
+    "headcount_by_team": (["hr:read"], "employees", "team", "NULL"),
+    "approvals_by_kind": (["hr:read"], "approvals", "kind", "SUM(amount)"),
+    "payroll_by_team": (["hr:read", "hr:salary"], "employees", "team", "SUM(salary)"),
 }
-"""Where each kind reads, what it groups by, what it adds up, and what must hold."""
+"""For each kind of report: the scopes that running it needs, `reports:read` apart; where it reads,
+what it groups by, and what it adds up.
+"""
 
 
 class Reports(Service):
@@ -414,12 +391,11 @@ class Reports(Service):
         """Runs a saved report on the data of this moment. Also needs the scopes of what the report reads."""  # noqa: E501 (a model reads it as it stands)
         report = self.find("reports", report_id, _REPORTS)
         kind = report["kind"]
-        require(self.caller, _READS[kind], f"A report of the kind {kind}")
-        source, by, total, where = _QUERIES[kind]
-        if kind == "overdue_by_team":
-            where = self.overdue()
+        scopes, source, by, total = _QUERIES[kind]
+        require(self.caller, scopes, f"A report of the kind {kind}")
+        where = {"overdue_by_team": self.overdue(), "won_by_country": {"stage = ?": "won"}}
         measures = {"count": "COUNT(*)", "total": f"CAST({total} AS DECIMAL(38,2))"}
-        rows = self.summary(source, where, by, measures)
+        rows = self.summary(source, where.get(kind, {}), by, measures)
         rows = [{"group": row[by], "count": row["count"], "total": row["total"]} for row in rows]
         return {"report_id": report_id, "name": report["name"], "kind": kind, "rows": rows}
 
@@ -429,11 +405,6 @@ for _kind in (Crm, Hr, Reports):
     for _name, _function in list(vars(_kind).items()):
         if hasattr(_function, "scopes"):
             _function.search_words = search_words(f"{_kind.namespace}.{_name}")
-
-
-def _optional(check: Callable[[str], str], value: str | None) -> str | None:
-    """`check(value)`, or None if there is no value."""
-    return None if value is None else check(value)
 
 
 def _containing(column: str, text: str | None) -> dict[str, object]:

@@ -51,69 +51,23 @@ REPORT_KINDS = (
     "payroll_by_team",
 )
 
+_TABLES = {
+    "employees": "username VARCHAR, name VARCHAR, team VARCHAR, title VARCHAR, manager VARCHAR, "
+    "email VARCHAR, started_on DATE, salary DECIMAL(12,2)",
+    "customers": "customer_id VARCHAR, name VARCHAR, segment VARCHAR, country VARCHAR, "
+    "contact VARCHAR, email VARCHAR, owner VARCHAR, since DATE",
+    "deals": "deal_id VARCHAR, title VARCHAR, customer_id VARCHAR, owner VARCHAR, stage VARCHAR, "
+    "amount DECIMAL(12,2), close_on DATE",
+    "tasks": "task_id VARCHAR, title VARCHAR, owner VARCHAR, customer_id VARCHAR, "
+    "priority VARCHAR, status VARCHAR, due_on DATE",
+    "notes": "note_id VARCHAR, about VARCHAR, author VARCHAR, text VARCHAR, created_at TIMESTAMP",
+    "approvals": "approval_id VARCHAR, kind VARCHAR, requester VARCHAR, detail VARCHAR, "
+    "amount DECIMAL(12,2), status VARCHAR, requested_at TIMESTAMP, decided_by VARCHAR",
+    "reports": "report_id VARCHAR, name VARCHAR, kind VARCHAR, created_by VARCHAR, created_on DATE",
+}
 TABLES = {
-    "employees": {
-        "username": "VARCHAR",
-        "name": "VARCHAR",
-        "team": "VARCHAR",
-        "title": "VARCHAR",
-        "manager": "VARCHAR",
-        "email": "VARCHAR",
-        "started_on": "DATE",
-        "salary": "DECIMAL(12,2)",
-    },
-    "customers": {
-        "customer_id": "VARCHAR",
-        "name": "VARCHAR",
-        "segment": "VARCHAR",
-        "country": "VARCHAR",
-        "contact": "VARCHAR",
-        "email": "VARCHAR",
-        "owner": "VARCHAR",
-        "since": "DATE",
-    },
-    "deals": {
-        "deal_id": "VARCHAR",
-        "title": "VARCHAR",
-        "customer_id": "VARCHAR",
-        "owner": "VARCHAR",
-        "stage": "VARCHAR",
-        "amount": "DECIMAL(12,2)",
-        "close_on": "DATE",
-    },
-    "tasks": {
-        "task_id": "VARCHAR",
-        "title": "VARCHAR",
-        "owner": "VARCHAR",
-        "customer_id": "VARCHAR",
-        "priority": "VARCHAR",
-        "status": "VARCHAR",
-        "due_on": "DATE",
-    },
-    "notes": {
-        "note_id": "VARCHAR",
-        "about": "VARCHAR",
-        "author": "VARCHAR",
-        "text": "VARCHAR",
-        "created_at": "TIMESTAMP",
-    },
-    "approvals": {
-        "approval_id": "VARCHAR",
-        "kind": "VARCHAR",
-        "requester": "VARCHAR",
-        "detail": "VARCHAR",
-        "amount": "DECIMAL(12,2)",
-        "status": "VARCHAR",
-        "requested_at": "TIMESTAMP",
-        "decided_by": "VARCHAR",
-    },
-    "reports": {
-        "report_id": "VARCHAR",
-        "name": "VARCHAR",
-        "kind": "VARCHAR",
-        "created_by": "VARCHAR",
-        "created_on": "DATE",
-    },
+    table: dict(column.split(" ") for column in columns.split(", "))
+    for table, columns in _TABLES.items()
 }
 """The SQL type of each column, `tenant` apart. The first column is the table's key within a
 tenant.
@@ -211,7 +165,8 @@ class CrmStore:
             marks = ", ".join(f"CAST(? AS {_TYPES[name]})" for name in order)
             position = f" AND ({', '.join(order)}) {'<' if descending else '>'} ({marks})"
         sort = ", ".join(name + way for name in order)
-        sql = f"SELECT {', '.join(columns)} FROM {source} WHERE {rule}{position} ORDER BY {sort} LIMIT ?"
+        select = f"SELECT {', '.join(columns)} FROM {source} WHERE {rule}"
+        sql = f"{select}{position} ORDER BY {sort} LIMIT ?"
         with self._cursor() as cursor:
             cursor.begin()  # DuckDB reads a transaction's statements from one snapshot
             total = cursor.execute(

@@ -75,24 +75,20 @@ def _list_orders(request: Request) -> Response:
     if start is None and not keyset:
         start = 0
     store: OrderStore = request.app.state.store
-    columns = list(
-        dict.fromkeys([*fields, "placed_at", "order_id"])
-    )  # the sort key makes the next cursor
-    # one row more than asked for tells whether anything remains
+    # the sort key makes the next cursor; one row more than asked for tells whether anything remains
+    columns = list(dict.fromkeys([*fields, "placed_at", "order_id"]))
     if isinstance(start, int):
         rows = store.offset_page(wanted, offset=start, limit=limit + 1, columns=columns)
     else:
         rows = store.page(wanted, after=start, limit=limit + 1, columns=columns)
-    following = None
+    following: Key | int | None = None
     if len(rows) > limit:
-        last: Key = (rows[limit - 1]["placed_at"], rows[limit - 1]["order_id"])
-        following = (
-            last
-            if keyset
-            else start + limit
-            if isinstance(start, int)
-            else store.position(wanted, last)
-        )
+        last = rows[limit - 1]["placed_at"], rows[limit - 1]["order_id"]
+        if keyset:
+            following = last
+        else:
+            offset = isinstance(start, int)
+            following = start + limit if offset else store.position(wanted, last)
     data = [{name: row[name] for name in fields} for row in rows[:limit]]
     return _json({"data": data, "next": None if following is None else _encode(following)})
 
@@ -171,10 +167,7 @@ def _decode(cursor: str) -> Key | int:
                 time = datetime.fromisoformat(placed_at)
                 if time.tzinfo is None:
                     return time, order_id
-    except (
-        ValueError,
-        RecursionError,
-    ):  # base64's, JSON's, Unicode's and the dates' errors are all ValueErrors
+    except (ValueError, RecursionError):  # base64's, JSON's, Unicode's and the dates' are the first
         pass
     raise ValueError("cursor is not one of this API's: start again without it")
 
@@ -196,7 +189,7 @@ class OrdersAPIError(Exception):
 
 
 class OrdersClient:
-    """Calls an ASGI application (`api.create_app`) in this process, without a port, from ordinary
+    """Calls an ASGI application (`create_app`) in this process, without a port, from ordinary
     code.
 
     `requests` and `bytes_received` (of response bodies) count what was asked and what came back. It
@@ -209,9 +202,8 @@ class OrdersClient:
         self.bytes_received = 0
         self._count = threading.Lock()
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(
-            target=self._run, daemon=True
-        )  # daemon: a forgotten client delays no exit
+        # a daemon: a forgotten client delays no exit
+        self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
         self._http = httpx2.AsyncClient(
             transport=httpx2.ASGITransport(app), base_url="http://orders.example"

@@ -2,8 +2,8 @@
 code, not to a model.
 
     functions = order_functions(OrderStore.open())
-    functions["orders.rows"](fields=["region", "status"])       # 10,000 rows
-    Tool(functions["orders.refund_rates"]).call({"by": "region"})  # the same kind of function is a tool, too
+    functions["orders.rows"](fields=["region", "status"])          # 10,000 rows
+    Tool(functions["orders.refund_rates"]).call({"by": "region"})  # it can be a tool, too
 
 They are plain typed functions: a sandbox can offer them under their names, and each can be made a
 tool. As with the tools, secrets are redacted, and e-mail and postal addresses are never handed out.
@@ -20,9 +20,10 @@ from pydantic import Field
 from toolresults.results.budget import clamp
 from toolresults.results.redact import redact
 from toolresults.results.shape import clean
-from toolresults.tools import Moment, Number, ToolError, Whole
+from toolresults.tools import ToolError, Whole
 
-from .store import REGIONS, STATUSES, OrderFilter, OrderStore
+from .store import REGIONS, STATUSES, OrderStore
+from .tools import After, Before, Least, Region, Status, to_filter
 
 _MOST_ROWS = 20_000
 """Most rows that one call gives to code, unless the host says otherwise."""
@@ -64,11 +65,6 @@ class RefundRates(TypedDict):
     note: NotRequired[str]
 
 
-Status = Annotated[Literal[STATUSES] | None, Field(description="Only this status.")]
-Region = Annotated[Literal[REGIONS] | None, Field(description="Only this region.")]
-Least = Annotated[Number | None, Field(description="Only orders of at least this amount.")]
-After = Annotated[Moment | None, Field(description="Only orders placed at or after this time.")]
-Before = Annotated[Moment | None, Field(description="Only orders placed before this time.")]
 Fields = Annotated[list[Literal[FIELDS]], Field(description="Fields of each row.", min_length=1)]
 
 
@@ -88,12 +84,13 @@ def order_functions(
         placed_before: Before = None,
     ) -> list[OrderRow]:
         """All orders that match, newest first, with these fields. An unknown amount is None."""
-        wanted = _filter(status, region, min_amount, placed_after, placed_before)
+        wanted = to_filter(status, region, min_amount, placed_after, placed_before)
         columns = list(dict.fromkeys(fields))
         total, found = store.snapshot_page(wanted, limit=most, columns=columns)
         if total > most:
             raise ToolError(
-                f"{total} orders match, and {most} is the most at once: filter by status, region, min_amount, "
+                f"{total} orders match, and {most} is the most at once: "
+                "filter by status, region, min_amount, "
                 "or read a time at a time with placed_after and placed_before."
             )
         return [_safe(row) for row in found] if {"customer", "note"} & set(columns) else found
@@ -106,7 +103,7 @@ def order_functions(
         placed_before: Before = None,
     ) -> int:
         """How many orders match."""
-        return store.count(_filter(status, region, min_amount, placed_after, placed_before))
+        return store.count(to_filter(status, region, min_amount, placed_after, placed_before))
 
     def payload(order_id: Annotated[str, Field(description="An order_id of orders.rows.")]) -> str:
         """What the payment gateway sent with an order, as text. Secrets are redacted."""
@@ -122,12 +119,13 @@ def order_functions(
         """Refund rate (refunded orders ÷ all orders) by group, the highest first."""
         limit, note = clamp("limit", limit, 1, _MOST_GROUPS)
         orders: dict[str, Counter] = {}
-        for row in store.aggregate(
-            by=[by, "status"]
-        ):  # one statement: both counts are of one moment
+        # one statement: both counts are of one moment
+        for row in store.aggregate(by=[by, "status"]):
             orders.setdefault(str(row[by]), Counter())[row["status"]] = row["n"]
-        rates = [
-            _rate(group, counts.total(), counts["refunded"]) for group, counts in orders.items()
+        rates: list[RefundRate] = [
+            {"group": group, "orders": n, "refunded": refunded, "rate": round(refunded / n, 4)}
+            for group, counts in orders.items()
+            for n, refunded in [(counts.total(), counts["refunded"])]
         ]
         rates.sort(key=lambda row: row["rate"], reverse=True)
         shown = rates[:limit]
@@ -147,24 +145,9 @@ class NoSuchOrder(ToolError, LookupError):
     """There is no order with this id. Code can catch it as a LookupError."""
 
 
-def _filter(status, region, min_amount, placed_after, placed_before) -> OrderFilter:
-    if placed_after and placed_before and placed_after >= placed_before:
-        raise ToolError("placed_after must be earlier than placed_before.")
-    return OrderFilter(status, region, min_amount, None, placed_after, placed_before)
-
-
 def _safe(row: dict) -> dict:
     """The row with secrets and control characters out of its texts."""
     return {
         name: clean(redact(value)) if isinstance(value, str) else value
         for name, value in row.items()
-    }
-
-
-def _rate(group: str, orders: int, refunded: int) -> RefundRate:
-    return {
-        "group": group,
-        "orders": orders,
-        "refunded": refunded,
-        "rate": round(refunded / orders, 4),
     }

@@ -21,6 +21,7 @@ from workbook.paths import data_path
 STATUSES = ("paid", "pending", "refunded", "failed")
 REGIONS = ("north", "south", "central")
 
+_NEWEST_FIRST = "placed_at DESC, order_id DESC"
 _CENT = Decimal("0.01")
 _MOST = Decimal("100000000.00")  # one cent more than the column DECIMAL(10,2) holds
 
@@ -88,9 +89,8 @@ def _finite(value: Decimal | int | float) -> Decimal:
     if isinstance(value, bool) or not isinstance(value, Decimal | int | float):
         raise ValueError(f"an amount is a number, not {value!r}")
     try:
-        amount = Decimal(
-            str(value)
-        )  # through text: a float's own digits (10.1), not its binary expansion
+        # through text: a float's own digits (10.1), not its binary expansion
+        amount = Decimal(str(value))
     except (InvalidOperation, ValueError):
         raise ValueError("an amount has at most a few thousand digits") from None
     if not amount.is_finite():
@@ -272,7 +272,7 @@ class OrderStore:
         _check_number("limit", limit)
         _check_number("offset", offset)
         where, values = filter.where()
-        order = "ORDER BY placed_at DESC, order_id DESC LIMIT ? OFFSET ?"
+        order = f"ORDER BY {_NEWEST_FIRST} LIMIT ? OFFSET ?"
         with self._read() as cursor:
             sql = f"SELECT {_list(columns)} FROM orders WHERE {where} {order}"
             return _dicts(cursor.execute(sql, [*values, limit, offset]))
@@ -308,9 +308,13 @@ class OrderStore:
         if unknown := [name for name in names if name not in GROUPS]:
             raise ValueError(f"cannot group by {unknown[0]!r}: use {', '.join(GROUPS)}")
         where, values = filter.where()
-        keys = [f"{GROUPS[name]} AS {name}" for name in names]
-        sums = ["COUNT(*) AS n", "CAST(COALESCE(SUM(amount), 0) AS DECIMAL(38,2)) AS total_amount"]
-        sql = f"SELECT {_list([*keys, *sums, 'COUNT(*) - COUNT(amount) AS null_amounts'])} FROM orders WHERE {where}"
+        selected = [
+            *(f"{GROUPS[name]} AS {name}" for name in names),
+            "COUNT(*) AS n",
+            "CAST(COALESCE(SUM(amount), 0) AS DECIMAL(38,2)) AS total_amount",
+            "COUNT(*) - COUNT(amount) AS null_amounts",
+        ]
+        sql = f"SELECT {_list(selected)} FROM orders WHERE {where}"
         if names:
             places = _list([str(i + 1) for i in range(len(names))])
             sql += f" GROUP BY {places} ORDER BY {places}"
@@ -388,7 +392,7 @@ def _page(
         # placed_at alone
         where += " AND placed_at <= ? AND (placed_at < ? OR order_id < ?)"
         values += [after[0], after[0], after[1]]
-    sql = f"SELECT {_list(columns)} FROM orders WHERE {where} ORDER BY placed_at DESC, order_id DESC LIMIT ?"
+    sql = f"SELECT {_list(columns)} FROM orders WHERE {where} ORDER BY {_NEWEST_FIRST} LIMIT ?"
     return _dicts(cursor.execute(sql, [*values, limit]))
 
 

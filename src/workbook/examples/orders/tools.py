@@ -31,23 +31,19 @@ MAX_LIMIT = 50
 LEAST_BUDGET = {"concise": 120, "detailed": 200}
 """Least budget, in tokens, in which one row of each format always fits, in any script."""
 
-FIELDS = {
-    "concise": ("customer", "status", "amount"),
-    "detailed": (
-        "customer",
-        "status",
-        "amount",
-        "region",
-        "placed_at",
-        "order_id",
-        "note",
-        "payload_ref",
-    ),
-}
+_COLUMNS = ("customer", "status", "amount", "region", "placed_at", "order_id", "note")
+FIELDS = {"concise": _COLUMNS[:3], "detailed": (*_COLUMNS, "payload_ref")}
+"""What each response format shows of an order."""
+
+Status = Annotated[Literal[STATUSES] | None, Field(description="Only this status.")]
+Region = Annotated[Literal[REGIONS] | None, Field(description="Only this region.")]
+Least = Annotated[Number | None, Field(description="Only orders of at least this amount.")]
+After = Annotated[Moment | None, Field(description="Only orders placed at or after this time.")]
+Before = Annotated[Moment | None, Field(description="Only orders placed before this time.")]
+
 _CURSOR = WithJsonSchema(
     {"type": "string", "description": "next_cursor of the page before, with the same filters."}
 )
-_COLUMNS = ("customer", "status", "amount", "region", "placed_at", "order_id", "note")
 _REFS = {"pay": "raw_payload", "note": "note"}
 
 
@@ -76,17 +72,11 @@ def order_tools(
     advice = 'response_format="concise" fits more.' if "concise" in formats else ""
 
     def search_orders(
-        status: Annotated[Literal[STATUSES] | None, Field(description="Only this status.")] = None,
-        region: Annotated[Literal[REGIONS] | None, Field(description="Only this region.")] = None,
-        min_amount: Annotated[
-            Number | None, Field(description="Only orders of at least this amount.")
-        ] = None,
-        placed_after: Annotated[
-            Moment | None, Field(description="Only orders placed at or after this time.")
-        ] = None,
-        placed_before: Annotated[
-            Moment | None, Field(description="Only orders placed before this time.")
-        ] = None,
+        status: Status = None,
+        region: Region = None,
+        min_amount: Least = None,
+        placed_after: After = None,
+        placed_before: Before = None,
         limit: Annotated[Whole, Field(description=f"Orders per page, 1 to {MAX_LIMIT}.")] = 20,
         cursor: Annotated[object, _CURSOR] = None,
         response_format: Annotated[
@@ -95,15 +85,7 @@ def order_tools(
         ] = formats[0],
     ) -> str:
         """Lists orders, newest first. Filter first; total_matches counts all that match, shown those on this page."""  # noqa: E501 (a model reads it as it stands)
-        if placed_after and placed_before and placed_after >= placed_before:
-            raise ToolError("placed_after must be earlier than placed_before.")
-        wanted = OrderFilter(
-            status=status,
-            region=region,
-            min_amount=min_amount,
-            placed_after=placed_after,
-            placed_before=placed_before,
-        )
+        wanted = to_filter(status, region, min_amount, placed_after, placed_before)
         limit, lowered = clamp("limit", limit, 1, MAX_LIMIT)
         binding = {
             "tool": "search_orders",
@@ -144,6 +126,21 @@ def order_tools(
         return window(text, ref=payload_ref, offset=offset, max_chars=max_chars, budget=budget)
 
     return {tool.__name__: Tool(tool, budget=budget) for tool in (search_orders, get_order_payload)}
+
+
+def to_filter(
+    status: str | None,
+    region: str | None,
+    min_amount: float | None,
+    placed_after: datetime | None,
+    placed_before: datetime | None,
+) -> OrderFilter:
+    """The filter that a model asked for. Raises `ToolError` for a range of times that holds
+    none.
+    """
+    if placed_after and placed_before and placed_after >= placed_before:
+        raise ToolError("placed_after must be earlier than placed_before.")
+    return OrderFilter(status, region, min_amount, None, placed_after, placed_before)
 
 
 def _position(row: dict) -> tuple[int, str]:
