@@ -13,6 +13,7 @@ from workbook.examples.crm.access import SCOPES, Caller
 from workbook.examples.crm.definitions import DefinitionOnly, definitions, first_thirty
 from workbook.examples.crm.functions import company_functions
 from workbook.examples.crm.store import CrmStore
+from workbook.paths import data_path
 
 MOST = 504
 COMPANY = maker("company")
@@ -39,6 +40,12 @@ def test_every_definition_has_a_path_a_sentence_and_a_typed_signature():
         assert list(hints) == [*inspect.signature(function).parameters, "return"]
         tool = Tool(function)
         assert to_json(OPENAI_CHAT.definition(tool)) and to_json(ANTHROPIC.definition(tool))
+
+
+def test_the_generator_makes_the_committed_definitions_again():
+    catalogue = maker("catalogue")
+    text = data_path("company_catalogue.json").read_text(encoding="utf-8")
+    assert catalogue.as_text(catalogue.make_catalogue()) == text
 
 
 def test_sentences_are_told_apart_by_their_words():

@@ -47,7 +47,7 @@ BUDGETS = {
     "toolresults/codemode": 1_660,
     "toolresults/audit": 780,
     "toolresults/cli.py": 150,
-    "workbook/examples": 1_780,
+    "workbook/examples": 1_640,
     "workbook/bench": 2_040,
     "workbook/checks, workbook/plots, workbook/*.py, workbook/*.j2": 1_540,
     # what a reader of the package is asked to read

@@ -42,10 +42,20 @@ def test_fewer_classic_orders_are_the_first_of_them():
     assert classic_orders(20) == classic_orders()[:20]
 
 
-def test_the_account_is_the_file_that_its_readme_names():
-    digest = hashlib.sha256(ACCOUNT.read_bytes()).hexdigest()
-    assert f"| `{digest}` |" in data_path("README.md").read_text(encoding="utf-8")
-    assert ACCOUNT.stat().st_size < 6_000_000
+FILES = sorted(
+    path.relative_to(data_path()).as_posix()
+    for path in data_path().rglob("*.*")
+    if path.name != "README.md" and data_path("make") not in path.parents
+)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_is_the_one_that_the_readme_names(name):
+    digest = hashlib.sha256(data_path(name).read_bytes()).hexdigest()
+    readme = data_path("README.md").read_text(encoding="utf-8")
+    [line] = [line for line in readme.splitlines() if line.startswith(f"| `{name}` |")]
+    assert line.endswith(f"| `{digest}` |")
+    assert data_path(name).stat().st_size < 6_000_000
 
 
 def test_the_readme_says_what_the_account_holds(orders):
