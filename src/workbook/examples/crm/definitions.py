@@ -4,10 +4,12 @@ They are definitions only: a name, a description, typed parameters and a typed r
 that a model pays for; search words, which no model is shown; and `DefinitionOnly` when called. They
 are made from `data/company_functions.json`:
 
-- `functions`: the company's first thirty, in order. Those without a `doc` are real (`functions.py`).
-- `records`: what those return besides the records of `shapes`; `{"page": "Deal"}` is a page of deals.
-- `objects`: what its other systems hold, each with its fields, what people call it, and two actions:
-  a verb and the rest of its sentence. `verbs`: what people call those.
+- `functions`: the company's first thirty, in order; those without a `doc` are real
+  (`functions.py`).
+- `records`: what those return besides the records of `shapes`; `{"page": "Deal"}` is a page of
+  deals.
+- `objects`: what its other systems hold, each with its fields, what people call it, and two
+  actions: a verb and the rest of its sentence. `verbs`: what people call those.
 
 A kind is `text`, `number`, `whole`, `date`, `id` (of another object), a list of choices, or one of
 `_KINDS`; as an object it has besides a description (`about`), a `default`, or is `optional`.

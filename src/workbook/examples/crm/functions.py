@@ -375,7 +375,8 @@ class Hr(Service):
         approval = self.find("approvals", approval_id, hint)
         if not decided:
             raise BadValue(
-                f"{approval_id} was decided before: {approval['status']} by {approval['decided_by']}."
+                f"{approval_id} was decided before: "
+                f"{approval['status']} by {approval['decided_by']}."
             )
         return approval
 

@@ -211,7 +211,8 @@ class CrmStore:
             marks = ", ".join(f"CAST(? AS {_TYPES[name]})" for name in order)
             position = f" AND ({', '.join(order)}) {'<' if descending else '>'} ({marks})"
         sort = ", ".join(name + way for name in order)
-        sql = f"SELECT {', '.join(columns)} FROM {source} WHERE {rule}{position} ORDER BY {sort} LIMIT ?"
+        shown = ", ".join(columns)
+        sql = f"SELECT {shown} FROM {source} WHERE {rule}{position} ORDER BY {sort} LIMIT ?"
         with self._cursor() as cursor:
             cursor.begin()  # DuckDB reads a transaction's statements from one snapshot
             total = cursor.execute(

@@ -76,7 +76,8 @@ def million_orders(n: int = 1_000_000) -> OrderStore:
             CAST(500 + h // 10000 % 49500 AS DECIMAL(10,0)) / 100,
             TIMESTAMP '2026-01-01' + INTERVAL (h // 1000000000 % 260640) MINUTE, NULL,
             '{"card_token":"tok_live_example' || lpad(CAST(i AS VARCHAR), 12, '0') || '"}'
-        FROM (SELECT i, md5_number_lower(CAST(i AS VARCHAR)) AS h FROM range(1, ? + 1) AS numbers(i))
+        FROM (SELECT i, md5_number_lower(CAST(i AS VARCHAR)) AS h
+              FROM range(1, ? + 1) AS numbers(i))
         """,
         [n],
     )

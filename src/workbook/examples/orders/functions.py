@@ -3,7 +3,7 @@ code, not to a model.
 
     functions = order_functions(OrderStore.open())
     functions["orders.rows"](fields=["region", "status"])       # 10,000 rows
-    Tool(functions["orders.refund_rates"]).call({"by": "region"})  # the same kind of function is a tool, too
+    Tool(functions["orders.refund_rates"]).call({"by": "region"})  # such a function is a tool, too
 
 They are plain typed functions: a sandbox can offer them under their names, and each can be made a
 tool. As with the tools, secrets are redacted, and e-mail and postal addresses are never handed out.
@@ -93,8 +93,9 @@ def order_functions(
         total, found = store.snapshot_page(wanted, limit=most, columns=columns)
         if total > most:
             raise ToolError(
-                f"{total} orders match, and {most} is the most at once: filter by status, region, min_amount, "
-                "or read a time at a time with placed_after and placed_before."
+                f"{total} orders match, and {most} is the most at once: "
+                "filter by status, region, min_amount, or read a time at a time "
+                "with placed_after and placed_before."
             )
         return [_safe(row) for row in found] if {"customer", "note"} & set(columns) else found
 

@@ -310,7 +310,8 @@ class OrderStore:
         where, values = filter.where()
         keys = [f"{GROUPS[name]} AS {name}" for name in names]
         sums = ["COUNT(*) AS n", "CAST(COALESCE(SUM(amount), 0) AS DECIMAL(38,2)) AS total_amount"]
-        sql = f"SELECT {_list([*keys, *sums, 'COUNT(*) - COUNT(amount) AS null_amounts'])} FROM orders WHERE {where}"
+        shown = _list([*keys, *sums, "COUNT(*) - COUNT(amount) AS null_amounts"])
+        sql = f"SELECT {shown} FROM orders WHERE {where}"
         if names:
             places = _list([str(i + 1) for i in range(len(names))])
             sql += f" GROUP BY {places} ORDER BY {places}"
@@ -388,7 +389,8 @@ def _page(
         # placed_at alone
         where += " AND placed_at <= ? AND (placed_at < ? OR order_id < ?)"
         values += [after[0], after[0], after[1]]
-    sql = f"SELECT {_list(columns)} FROM orders WHERE {where} ORDER BY placed_at DESC, order_id DESC LIMIT ?"
+    order = "ORDER BY placed_at DESC, order_id DESC LIMIT ?"
+    sql = f"SELECT {_list(columns)} FROM orders WHERE {where} {order}"
     return _dicts(cursor.execute(sql, [*values, limit]))
 
 
