@@ -4,6 +4,7 @@ it.
 
 import threading
 
+from apis import OPENAI_CHAT
 from toolresults.agent.api import Call
 from toolresults.agent.loop import FailureMemory, execute
 from toolresults.agent.transcript import INTERRUPTED, Transcript
@@ -76,7 +77,7 @@ def test_an_id_that_is_used_again_does_not_get_the_answer_of_the_turn_before(tmp
     call = {"id": "c1", "type": "function", "function": function}
     asking = {"role": "assistant", "content": None, "tool_calls": [call]}
     turn = [{"role": "user", "content": "Write it down."}, asking]
-    with Transcript(tmp_path / "chats.db", "s") as transcript:
+    with Transcript(tmp_path / "chats.db", "s", OPENAI_CHAT) as transcript:
         answer = {"role": "tool", "tool_call_id": "c1", "content": "written"}
         transcript.save(turn)
         transcript.save_answer(

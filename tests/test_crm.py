@@ -44,8 +44,8 @@ CALLS = {
     ),
     "reports.run_report": ({"report_id": "PIPELINE"}, {"reports:read", R}),
 }
-"""For every real function: arguments that work (capitals stand for a value of the data), and exactly the
-scopes it needs.
+"""For every real function: arguments that work (capitals stand for a value of the data), and
+exactly the scopes it needs.
 """
 
 

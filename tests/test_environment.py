@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).resolve().parents[1]
 CONDA_NAMES = {"python-duckdb": "duckdb"}  # conda-forge's `duckdb` is the command-line program
 # not on conda-forge, or only in an older major version
-ONLY_PIP = {"httpx2", "mcp", "mini-racer", "pydantic-monty", "toktok-rs"}
+ONLY_PIP = {"genai-prices", "httpx2", "mcp", "mini-racer", "pydantic-monty", "toktok-rs"}
 
 
 def bounds(lines: list[str]) -> dict[str, str]:

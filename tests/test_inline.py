@@ -23,7 +23,7 @@ from toolresults.agent.anthropic import ANTHROPIC
 from toolresults.agent.history import clear_tool_results
 from toolresults.agent.loop import run
 from toolresults.agent.openai_chat import OPENAI_CHAT
-from toolresults.audit.weigh import fields_of, weigh
+from toolresults.audit.weigh import fields_of, weigh_fields
 from toolresults.codemode.execute import open_sandbox
 from toolresults.codemode.functions import HostFunction
 from toolresults.results.budget import clamp, largest_fit
@@ -184,7 +184,7 @@ def test_the_naive_tool_sends_the_same_values_as_the_package():
 def test_fields_weigh_what_the_audit_says():
     orders = classic_orders(100)
     whole = count_tokens(to_json(orders))
-    audited = {f.key: f.tokens / whole for f in weigh(fields_of(orders), "o200k_base")}
+    audited = {f.key: f.tokens / whole for f in weigh_fields(fields_of(orders))}
     assert audited == dict(inline("01")["weigh"](orders)["tokens"])
 
 

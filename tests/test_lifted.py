@@ -23,7 +23,8 @@ USE = {
     "cursor": "c = cursor.Cursors(['k']); print(c.read(c.sign((1, 'a'), binding=1), binding=1))",
     "redact": "print(redact.redact('password=abc'))",
     "shape": "print(shape.shape({'id': 1, 'body': 'x' * 999}, caps={'body': 5}))",
-    "budget": "print(budget.page([{'id': i} for i in range(99)], total=99, cursor_after=str, budget=100)[:30])",
+    "budget": "rows = [{'id': i} for i in range(99)]\n"
+    "print(budget.page(rows, total=99, cursor_after=str, budget=100)[:30])",
     "payload": "print(payload.window('abc', ref='r')[:20])",
 }
 
@@ -46,7 +47,8 @@ def test_a_file_works_in_another_project(tmp_path, name):
     shutil.copy(SOURCE / "tokens.py", folder.parent)
     for file in [name, *NEEDS[name]]:
         shutil.copy(SOURCE / "results" / f"{file}.py", folder)
-    code = f"import sys; sys.modules['toolresults'] = None\nfrom theirs.fits import {name}\n{USE[name]}"
+    hidden = "import sys; sys.modules['toolresults'] = None"
+    code = f"{hidden}\nfrom theirs.fits import {name}\n{USE[name]}"
     run = subprocess.run(
         [sys.executable, "-X", "utf8", "-c", code],
         cwd=tmp_path,
@@ -87,7 +89,8 @@ LIFTS = {
         from theirs.codemode.registry import Registry
         def two() -> int:
             return 2
-        for language, code in (("python", "a.two() + 1"), ("javascript", "return await a.two() + 1")):
+        codes = {"python": "a.two() + 1", "javascript": "return await a.two() + 1"}
+        for language, code in codes.items():
             with Registry(language=language) as registry:
                 registry.register(two, "a")
                 print(registry.tools()[1].call({"code": code}).text)

@@ -86,8 +86,7 @@ def get_blog(id: Whole) -> dict:
     return {"id": id, "body": "Ship small."}
 
 
-# ---- the six steps
-# ----------------------------------------------------------------------------------------------
+# --- the six steps ---
 
 
 @EACH_API
@@ -211,8 +210,7 @@ def test_max_steps_ends_with_a_history_that_can_go_on(api):
         run(api, model, "Go.", [], max_steps=0)
 
 
-# ---- stop reasons
-# -----------------------------------------------------------------------------------------------
+# --- stop reasons ---
 
 CALL = [("send", {"text": "hello"})]
 ENDS = [
@@ -347,8 +345,7 @@ def test_a_larger_limit_that_the_server_refuses_is_no_error(api):
     assert run(api, big, "A story.", [], max_tokens=20_000).text.startswith("Once upon")
 
 
-# ---- tool_choice
-# ------------------------------------------------------------------------------------------------
+# --- tool_choice ---
 
 OPENAI_TOOL = {"type": "function", "function": {"name": "send"}}
 ALLOWED = {"type": "allowed_tools", "allowed_tools": {"mode": "required", "tools": [OPENAI_TOOL]}}
@@ -414,8 +411,7 @@ def test_one_call_at_a_time_can_be_asked_for(api):
             assert body["tool_choice"] == {"type": choice, "disable_parallel_tool_use": True}
 
 
-# ---- streams and arguments
-# --------------------------------------------------------------------------------------
+# --- streams and arguments ---
 
 
 @EACH_API
@@ -518,8 +514,7 @@ def test_thinking_goes_back_as_it_came(stream):
     ]
 
 
-# ---- failures
-# ---------------------------------------------------------------------------------------------------
+# --- failures ---
 
 
 @EACH_API
@@ -623,8 +618,7 @@ def test_two_tools_of_one_name_are_refused():
         run(OPENAI_CHAT, script(), "Go.", [Tool(weather), Tool(weather)])
 
 
-# ---- meters, log, transcript, trimming
-# --------------------------------------------------------------------------
+# --- meters, log, transcript, trimming ---
 
 
 @EACH_API
@@ -709,8 +703,7 @@ def test_what_is_sent_can_be_trimmed_and_the_history_stays_whole(api):
     assert len(outcome.messages) == 8
 
 
-# ---- money
-# ------------------------------------------------------------------------------------------------------
+# --- money ---
 
 PRICES = Prices({"scripted": Price(input=3, cached_read="0.3", cache_write="3.75", output=15)})
 
@@ -825,8 +818,7 @@ def test_a_server_that_counts_nothing_is_told_of_and_paid_for_at_its_worst(api, 
     assert "no usage" in caplog.text and limit.spent > Decimal("0.015")
 
 
-# ---- anything at all
-# --------------------------------------------------------------------------------------------
+# --- anything at all ---
 
 ARGUMENTS = st.sampled_from([{}, {"text": "a"}, {"text": 1}, {"no": 1}]) | st.text(max_size=8)
 REPLIES = st.builds(
@@ -878,8 +870,7 @@ def test_whatever_a_model_says_the_run_ends_and_its_history_can_go_on(api, repli
     assert api.fault([*outcome.messages, {"role": "user", "content": "And now?"}]) is None
 
 
-# ---- replies that are in nobody's form
-# ----------------------------------------------------------------------------
+# --- replies that are in nobody's form ---
 
 
 def raw_openai(*replies):

@@ -138,7 +138,8 @@ def test_code_gets_plain_values_and_errors_that_it_can_catch(real):
         ("orders.rows", {"fields": []}, "TypeError", "fields"),
         ("orders.rows", {"fields": ["status"], "state": "paid"}, "TypeError", "state"),
         ("orders.rows", {"fields": ["status"], "status": "lost"}, "TypeError", "refunded"),
-        ("orders.rows", {"fields": ["status"], "placed_after": "2026-03-01", "placed_before": "2026-02-01"},
+        ("orders.rows",
+         {"fields": ["status"], "placed_after": "2026-03-01", "placed_before": "2026-02-01"},
          "RuntimeError", "earlier"),
         ("orders.payload", {"order_id": "ord_999999"}, "LookupError", "no such order"),
     ):  # fmt: skip

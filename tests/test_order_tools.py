@@ -10,9 +10,9 @@ from decimal import Decimal
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from workbook.examples.orders.gateway import SECRET
 
 from apis import OPENAI_CHAT
+from makers import maker
 from stores import refilled
 from toolresults.results.budget import CUT, BudgetError
 from toolresults.results.cursor import RESTART
@@ -20,6 +20,8 @@ from toolresults.results.redact import redact
 from toolresults.tokens import count_tokens, to_json
 from workbook.examples.orders.store import REGIONS, STATUSES, OrderFilter, OrderStore
 from workbook.examples.orders.tools import LEAST_BUDGET, MAX_LIMIT, order_tools
+
+SECRET = maker("orders").SECRET
 
 NOW = 1_782_907_200
 DAY = datetime(2026, 6, 1)

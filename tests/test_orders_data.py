@@ -71,7 +71,8 @@ def test_the_readme_says_what_the_account_holds(orders):
         for name, n in Counter(o[field] for o in orders).items()
     ]
     said += [
-        f"{sizes[0]:,} to {sizes[-11]:,} characters, and in ten orders {sizes[-10]:,} to {sizes[-1]:,}"
+        f"{sizes[0]:,} to {sizes[-11]:,} characters, "
+        f"and in ten orders {sizes[-10]:,} to {sizes[-1]:,}"
     ]
     said += [f"NULL in {10_000 - len(notes):,} orders; else {notes[0]} to {notes[-1]:,} characters"]
     said += [f"{min(amounts)} to {max(amounts):,}; NULL in {10_000 - len(amounts)} orders"]
@@ -92,7 +93,8 @@ def test_the_generator_makes_the_committed_rows_again(orders, tmp_path):
     ).fetchall()
     if (release := dict(made)["faker"]) != faker.VERSION:
         pytest.skip(
-            f"the account was made with Faker {release}; this is {faker.VERSION}, which makes other names"
+            f"the account was made with Faker {release}; "
+            f"this is {faker.VERSION}, which makes other names"
         )
     again = generate_orders()
     assert again == sorted(orders, key=lambda order: order["order_id"])
@@ -239,7 +241,8 @@ def test_reading_orders_loads_no_heavy_library():
     heavy = "{'faker', 'httpx2', 'numpy', 'pandas', 'pyarrow', 'starlette'}"
     code = (
         "import sys, workbook.examples.orders.data as d, workbook.examples.orders.store as s; "
-        f"s.OrderStore.open().page(limit=2); d.classic_orders(2); print(sorted({heavy} & set(sys.modules)))"
+        "s.OrderStore.open().page(limit=2); d.classic_orders(2); "
+        f"print(sorted({heavy} & set(sys.modules)))"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60

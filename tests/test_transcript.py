@@ -251,7 +251,9 @@ def test_reading_takes_no_session_and_makes_no_file(path):
 
 
 def test_a_second_writer_is_refused_in_this_process_and_in_another(path):
-    open_it = f"from toolresults.agent.openai_chat import OPENAI_CHAT; from toolresults.agent.transcript import Transcript; Transcript({str(path)!r}, 's', OPENAI_CHAT)"
+    imports = "from toolresults.agent.openai_chat import OPENAI_CHAT\n"
+    imports += "from toolresults.agent.transcript import Transcript\n"
+    open_it = f"{imports}Transcript({str(path)!r}, 's', OPENAI_CHAT)"
     with (
         Transcript(path, "s", OPENAI_CHAT) as transcript,
         Transcript(path, "another session", OPENAI_CHAT),

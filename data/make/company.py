@@ -176,7 +176,8 @@ def _deals(rng: random.Random, n: int, customers: list[dict]) -> Iterator[dict]:
         )
         days = rng.randrange(120) if stage in OPEN_STAGES else -rng.randrange(1, 900)
         yield {
-            "title": f"{rng.choice(WORDS['products'])} {rng.choice(('A', 'B', 'C'))}{rng.randrange(10, 100)}",
+            "title": f"{rng.choice(WORDS['products'])} "
+            f"{rng.choice(('A', 'B', 'C'))}{rng.randrange(10, 100)}",
             "customer_id": customer["customer_id"],
             "owner": customer["owner"],
             "stage": stage,

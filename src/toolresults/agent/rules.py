@@ -165,9 +165,8 @@ def _answer_faults(at: str, results: Sequence[str], waiting: Sequence[str]) -> I
             yield f"{at}.content: {id} has more than one tool_result"
     if missing := [id for id in waiting if id not in results]:
         ids = ", ".join(missing)
-        yield (
-            f"{at}: each tool_use needs its tool_result in the very next user message; none for {ids}"
-        )
+        need = "each tool_use needs its tool_result in the very next user message"
+        yield f"{at}: {need}; none for {ids}"
 
 
 def _block_faults(at: str, role: str, content: Sequence[Any]) -> Iterator[str]:

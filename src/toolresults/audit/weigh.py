@@ -132,7 +132,7 @@ def _unnamed(row: object) -> list[tuple[str, object]]:
     return [("(value)", row)]
 
 
-def _weigh_fields(fields: list[Field]) -> list[Field]:
+def weigh_fields(fields: list[Field]) -> list[Field]:
     """The fields with their exact tokens, heaviest first."""
     weights = count_many(field.side_by_side(field.texts) for field in fields)
     for field, tokens in zip(fields, weights, strict=True):
@@ -149,7 +149,7 @@ def _find_heaviest(field: Field) -> None:
         if not dicts and lists:
             values, path = lists, path + "[]"
             continue
-        inner = _weigh_fields(fields_of(dicts))
+        inner = weigh_fields(fields_of(dicts))
         if not inner or inner[0].tokens < _NESTED_SHARE * field.tokens:
             break
         path, values = f"{path}.{inner[0].name}", inner[0].values
@@ -221,7 +221,7 @@ def weigh(found: Rows, budget: int) -> Weights:
     texts = row_texts(found.rows, fields)
     whole = f"[{','.join(texts)}]" if found.rows is found.document else dump(found.document)
     as_written, compact = Text.of(found.text), Text.of(whole)
-    fields = _weigh_fields(fields)
+    fields = weigh_fields(fields)
     for field in fields:
         if field.tokens >= _FOLLOW_SHARE * compact.exact:
             _find_heaviest(field)

@@ -76,8 +76,8 @@ class HostFunction:
     them, and nothing that a model reads ever shows them, so they cost no tokens. If left out they
     are the function's own attribute `search_words`, where it has one; "" is none.
 
-    Raises `ValueError` for a name that is no identifier or is taken (`_RESERVED`), `TypeError` for a
-    parameter without a type hint.
+    Raises `ValueError` for a name that is no identifier or is taken (`_RESERVED`), `TypeError` for
+    a parameter without a type hint.
     """
 
     def __init__(

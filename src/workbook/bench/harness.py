@@ -27,11 +27,11 @@ from typing import Any
 import pandas as pd
 
 from toolresults.agent.anthropic import ANTHROPIC
-from toolresults.agent.api import Api, Message, Request, Usage, tokens_of
+from toolresults.agent.api import AnyTool, Api, Message, Request, Usage, tokens_of
 from toolresults.agent.bill import Ledger, Prices
 from toolresults.agent.cache import LEAST, STEP, PromptCache
 from toolresults.agent.history import CLEARED, Remembered
-from toolresults.agent.loop import Runnable, run
+from toolresults.agent.loop import run
 from toolresults.agent.openai_chat import OPENAI_CHAT
 from toolresults.scripted import WINDOW, Reply, ScriptedModel
 from workbook.paths import data_path
@@ -149,7 +149,7 @@ class Session:
 def play(
     api: Api,
     policy: Callable[[list[dict[str, Any]]], Reply],
-    tools: Mapping[str, Runnable] | Sequence[Runnable],
+    tools: Mapping[str, AnyTool] | Sequence[AnyTool],
     questions: Iterable[str],
     *,
     system: Any,
@@ -201,7 +201,7 @@ def ask(
     api: Api,
     question: str,
     dialogue: Dialogue,
-    tools: Mapping[str, Runnable] | Sequence[Runnable],
+    tools: Mapping[str, AnyTool] | Sequence[AnyTool],
     *,
     say: Callable[[Any], str] = str,
     **options: Any,

@@ -67,9 +67,9 @@ def _money(ax: Axes, tables: Mapping[str, pd.DataFrame], gap: list[float]) -> No
         for bar, place, row in zip(bars, places, table.itertuples(), strict=True):
             bar.set_alpha(1 if pd.isna(row.refused) else 0.45)
             raises = row.change > 1 + _RAISES
-            look = {"color": RED, "weight": "bold"} if raises else {"color": "black"}
+            how = {"color": RED, "weight": "bold"} if raises else {"color": "black"}
             said = _said(row.money, row.change)
-            look.note(ax, said, (row.money, place), (4, 0), va="center", fontsize=9.5, **look)
+            look.note(ax, said, (row.money, place), (4, 0), va="center", fontsize=9.5, **how)
     ax.set_xscale("log")
     least = min(table["money"].min() for table in tables.values())
     ax.set_xlim(least / 2, 8 * next(iter(tables.values()))["money"].max())

@@ -124,8 +124,8 @@ def who_holds_what() -> Axes:
         (8.6, 3.2, 2.8, GREEN, "service\nchecks user, tenant, scope\non every call"),
         (8.6, 0.3, 2.8, GREY, "data\nrows of every tenant"),
     ):
-        look = {"facecolor": colour, "edgecolor": colour, "alpha": 0.25}
-        box = FancyBboxPatch((left, bottom), width, 1.5, boxstyle="round,pad=0.05", **look)
+        faint = {"facecolor": colour, "edgecolor": colour, "alpha": 0.25}
+        box = FancyBboxPatch((left, bottom), width, 1.5, boxstyle="round,pad=0.05", **faint)
         ax.add_patch(box)
         (name, rest), middle = text.split("\n", 1), left + width / 2
         ax.text(middle, bottom + 1.2, name, ha="center", va="center", weight="bold")

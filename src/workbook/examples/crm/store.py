@@ -223,6 +223,12 @@ class CrmStore:
             )
             return cursor.fetchone()[0]
 
+    def delete(self, tenant: str, table: str, where: Where) -> int:
+        """Removes the rows that match, and returns how many there were."""
+        rule, values = _where(tenant, where)
+        with self._write, self._cursor() as cursor:
+            return cursor.execute(f"DELETE FROM {table} WHERE {rule}", values).fetchone()[0]
+
     def dump(self, table: str, tenant: str) -> list[dict]:
         """All that a tenant has in a table, salaries too, in order of the key: for the host and for
         tests.
