@@ -1,13 +1,13 @@
 """Makes definitions of what a company's other systems could do: seven functions for each object of
 `catalogue.json`.
 
-`python data/make/catalogue.py` writes `data/company_catalogue.json` anew, and prints its sha256. The
-table holds, for each namespace, its objects with their fields (text, a number, a date, the id of
-another object, or a choice), and two actions of each: a verb and the rest of its sentence, so that
-`send`: `to the customer` of an invoice is `send_invoice`, "Sends an invoice to the customer." What
-people call the objects and the verbs becomes the functions' search words: a company would write
-them for all its functions, and words for some alone would make those easier to find among hundreds
-than they are.
+`python data/make/catalogue.py` writes `data/company_catalogue.json` anew, and prints its sha256.
+The table holds, for each namespace, its objects with their fields (text, a number, a date, the id
+of another object, or a choice), and two actions of each: a verb and the rest of its sentence, so
+that `send`: `to the customer` of an invoice is `send_invoice`, "Sends an invoice to the customer."
+What people call the objects and the verbs becomes the functions' search words: a company would
+write them for all its functions, and words for some alone would make those easier to find among
+hundreds than they are.
 """
 
 import hashlib
