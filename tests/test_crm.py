@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import re
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime
 from typing import get_type_hints
@@ -20,7 +20,7 @@ from toolresults.tools import Tool, ToolError
 from workbook.bench.techniques import NOW as WORKBOOK_NOW
 from workbook.examples.crm.access import SCOPES, BadValue, Caller, NotFound, Refused
 from workbook.examples.crm.functions import crm_functions
-from workbook.examples.crm.store import NOW, TABLES, TODAY, CrmStore, company_rows
+from workbook.examples.crm.store import NOW, REPORT_KINDS, TABLES, TODAY, CrmStore, company_rows
 
 COMPANY = maker("company")
 VOLUMES, Volume, generate = COMPANY.VOLUMES, COMPANY.Volume, COMPANY.generate
@@ -174,11 +174,12 @@ def test_another_tenants_row_and_no_row_are_told_apart_by_nothing(shared):
     stranger = next(
         p["username"] for p in shared.dump("employees", "globex") if p["username"] not in names
     )
-    theirs, nobodys = (
-        str(pytest.raises(NotFound, functions["hr.get_salary"], who).value)
-        for who in (stranger, "no")
-    )
-    assert theirs.replace(stranger, "no") == nobodys
+    for ask in (functions["hr.get_salary"], lambda who: functions["crm.list_tasks"](owner=who)):
+        theirs, nobodys = (str(pytest.raises(NotFound, ask, who).value) for who in (stranger, "no"))
+        assert theirs.replace(stranger, "no") == nobodys
+    for customer_id in ("cus_200001", "cus_900001"):
+        with pytest.raises(NotFound, match=f'no customer "{customer_id}"'):
+            functions["crm.list_tasks"](customer_id=customer_id)
 
 
 # What a function is to a model
@@ -353,23 +354,34 @@ def test_a_request_is_decided_once_whoever_is_first(store):
     ) == {"decided_by": winners[0]}
 
 
-# Summaries and reports, against the rows
+# Reports, against the rows
 
 
-def test_sums_are_those_of_the_rows(real):
-    run = bound(real)["reports.run_report"]
-    rows = run(report(real, "pipeline_by_stage"))["rows"]
-    deals = real.dump("deals", "acme")
-    assert {row["group"]: (row["count"], row["total"]) for row in rows} == {
-        stage: (len(amounts), sum(amounts))
-        for stage in {deal["stage"] for deal in deals}
-        if (amounts := [deal["amount"] for deal in deals if deal["stage"] == stage])
+def test_a_report_says_what_the_rows_say(store):
+    tables = {table: store.dump(table, "acme") for table in TABLES}
+    people, deals = tables["employees"], tables["deals"]
+    teams = {person["username"]: person["team"] for person in people}
+    countries = {row["customer_id"]: row["country"] for row in tables["customers"]}
+    late = [t for t in tables["tasks"] if t["status"] == "open" and t["due_on"] < TODAY]
+    won = [deal for deal in deals if deal["stage"] == "won"]
+    groups = {
+        "pipeline_by_stage": [(deal["stage"], deal["amount"]) for deal in deals],
+        "won_by_country": [(countries[deal["customer_id"]], deal["amount"]) for deal in won],
+        "overdue_by_team": [(teams[task["owner"]], None) for task in late],
+        "headcount_by_team": [(person["team"], None) for person in people],
+        "approvals_by_kind": [(row["kind"], row["amount"]) for row in tables["approvals"]],
+        "payroll_by_team": [(person["team"], person["salary"]) for person in people],
     }
-    people = Counter(person["team"] for person in real.dump("employees", "acme"))
-    rows = run(report(real, "headcount_by_team"))["rows"]
-    assert {row["group"]: row["count"] for row in rows} == people
-    for saved in real.dump("reports", "acme"):
-        assert run(saved["report_id"])["rows"]
+    assert set(groups) == set(REPORT_KINDS) and all(groups.values())
+    for kind, pairs in groups.items():
+        amounts = defaultdict(list)
+        for group, amount in pairs:
+            amounts[group] += [] if amount is None else [amount]
+        counts = Counter(group for group, _ in pairs)
+        assert bound(store)["reports.run_report"](report(store, kind))["rows"] == [
+            {"group": group, "count": counts[group], "total": sum(amounts[group]) or None}
+            for group in sorted(counts)
+        ]
 
 
 # The data
@@ -392,6 +404,13 @@ def test_overdue_sales_tasks_are_forty_two_of_seven_owners(real):
         - 42
     )
     assert tomorrow == 42 + due_today
+
+
+def test_a_customers_tasks_are_those_of_the_customer(real):
+    tasks = real.dump("tasks", "acme")
+    customer, n = Counter(t["customer_id"] for t in tasks if t["customer_id"]).most_common(1)[0]
+    page = bound(real)["crm.list_tasks"](customer_id=customer, limit=200)
+    assert page["total"] == n and {task["customer_id"] for task in page["items"]} == {customer}
 
 
 def test_the_same_seed_makes_the_committed_company():

@@ -7,6 +7,8 @@ import pytest
 
 from apis import ANTHROPIC, APIS, OPENAI_CHAT
 from makers import maker
+from toolresults.codemode.functions import HostFunction
+from toolresults.codemode.stubs import pyi
 from toolresults.tokens import to_json
 from toolresults.tools import Tool, ToolError
 from workbook.examples.crm.access import SCOPES, Caller
@@ -64,6 +66,17 @@ def test_a_definition_reads_as_a_function_that_a_company_might_have():
     assert schema["required"] == ["status", "customer_id", "amount", "due_on"]
     assert made["recruiting.close_vacancy"].__doc__ == "Closes a vacancy after a hire."
     assert "recruiting.list_vacancies" in made and "recruiting.list_agencies" in made
+    stubs = pyi([HostFunction(made["billing.list_invoices"], "billing")])
+    for field in ("note: NotRequired[str]", "items: list[Invoice]", "amount: float", "due_on: str"):
+        assert f"    {field}\n" in stubs
+
+
+def test_a_definitions_arguments_are_read_as_a_model_sends_them():
+    given = {"status": "paid", "customer_id": "cus_1", "amount": "12.50", "due_on": "2026-07-01"}
+    tool = Tool(definitions(MOST)["billing.create_invoice"])
+    assert "definition only" in tool.call(given).text
+    assert "number" in tool.call({**given, "amount": "much"}).text
+    assert "ISO 8601" in tool.call({**given, "due_on": "soon"}).text
 
 
 def test_search_words_are_of_verb_and_object_and_cost_nothing(company):
