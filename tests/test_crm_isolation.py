@@ -31,7 +31,8 @@ VOLUMES = {
     "globex": COMPANY.Volume(4, 6, 10, 6, 20, 5, 12, (1,)),
 }
 ROWS = COMPANY.generate(volumes=VOLUMES)
-# the hardest case for a join: the same user names in both companies, in other teams
+# the hardest case for a join: the same user names in both companies, in other teams, and the
+# same customers' ids, under other names
 ROWS["employees"] += [
     {
         **row,
@@ -41,6 +42,11 @@ ROWS["employees"] += [
         "salary": row["salary"] + 7,
     }
     for row in ROWS["employees"]
+    if row["tenant"] == "acme"
+]
+ROWS["customers"] += [
+    {**row, "tenant": "globex", "name": f"{row['name']} of globex"}
+    for row in ROWS["customers"]
     if row["tenant"] == "acme"
 ]
 KEYS = ["key"]
