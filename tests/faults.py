@@ -223,25 +223,25 @@ summary-asked-again       test_history.py -k made_once
 - if key not in self._known:
 + if True:
 
-cache-no-steps            test_usage.py -k steps
+cache-no-steps            test_bill.py -k steps
 - shared // STEP * STEP
 + shared
-cache-looks-too-far       test_usage.py -k twenty
+cache-looks-too-far       test_bill.py -k twenty
 - max(mark - LOOKBACK + 1, 0)
 + max(mark - LOOKBACK, 0)
-cache-a-moment-too-long   test_usage.py -k "forgets or its_own_time"
+cache-a-moment-too-long   test_bill.py -k "forgets or its_own_time"
 - entry.until > now
 + entry.until >= now
-cache-not-refreshed       test_usage.py -k its_own_time
+cache-not-refreshed       test_bill.py -k its_own_time
 - entry.until = now + entry.lifetime
 + pass
-usage-writes-left-out     test_usage.py -k does_not_depend
+usage-writes-left-out     test_bill.py -k does_not_depend
 - "input_tokens", needed=True) + read + write
 + "input_tokens", needed=True) + read
-price-of-an-hour          test_usage.py -k an_hour
+price-of-an-hour          test_bill.py -k an_hour
 - LONG_WRITE = 2
 + LONG_WRITE = 1
-ledger-not-cumulative     test_usage.py -k one_ledger
+ledger-not-cumulative     test_bill.py -k one_ledger
 - total += used.input
 + total = used.input
 spending-not-held         test_loops.py -k pass_a_limit_together
@@ -250,7 +250,7 @@ spending-not-held         test_loops.py -k pass_a_limit_together
 spending-refused-is-paid  test_loops.py -k refused_call_is_free
 - Decimal(0) if getattr(error, "status_code", None) else self._cost
 + self._cost
-edit-cost-never-pays      test_usage.py -k only_adds
+edit-cost-never-pays      test_bill.py -k only_adds
 - ceil(extra / saved) if saved > 0 else None
 + ceil(extra / saved) if saved else None
 
@@ -455,8 +455,8 @@ crm-cursor-of-a-listing   test_crm.py -k good_only_for
 - "where": where, "order": [*order, descending]
 + "order": [*order, descending]
 crm-page-after-the-end    test_crm.py -k every_row_once
-- if len(rows) > limit: following = self
-+ if len(rows) >= limit: following = self
+- if len(rows) > limit: last = tuple
++ if len(rows) >= limit: last = tuple
 
 oracle-sees-no-gap        test_bench_sessions.py -k recall_of_forty
 - self.gap = LEFT_OUT in texts

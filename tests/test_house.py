@@ -93,3 +93,14 @@ def test_every_promise_names_a_test_that_is_there():
     named = re.findall(r"`(test_\w+)`", promises)
     assert len(named) > 30
     assert [name for name in named if not (ROOT / "tests" / f"{name}.py").exists()] == []
+
+
+def test_every_fault_to_break_the_code_with_is_still_found():
+    result = run("tests/faults.py", "--list")
+    assert result.returncode == 0, result.stdout + result.stderr
+    found, of, total = result.stdout.splitlines()[-1].split()
+    assert of == "of" and found == total
+    named = set(
+        re.findall(r"tests/(test_\w+)\.py", (ROOT / "tests" / "faults.py").read_text("utf-8"))
+    )
+    assert [name for name in named if not (ROOT / "tests" / f"{name}.py").exists()] == []

@@ -307,6 +307,18 @@ def test_a_reply_that_was_cut_is_asked_for_once_more_with_a_larger_limit(api, st
 
 
 @EACH_API
+def test_a_retry_that_is_refused_leaves_the_first_replys_row_its_results(api):
+    sent, ledger = Sent(), Ledger()
+    replies = [Reply(calls=[("send", {"text": "hello there"})], arguments_cut=9), Reply("Done.")]
+    left = iter(replies)
+    model = ScriptedModel(lambda messages: next(left), errors=[None, 400])
+    outcome = run(api, model, "Send.", [sent.tool], ledger=ledger)
+    assert (outcome.stop, sent.ran) == ("answer", [])
+    told = count_tokens(results(api, outcome.messages)[0])
+    assert [turn.result_tokens for turn in ledger.turns] == [told, 0]
+
+
+@EACH_API
 @STREAMS
 @pytest.mark.parametrize("cut", [0, 1, 9, 15])
 def test_half_an_argument_is_never_run_and_the_session_goes_on(api, stream, cut):

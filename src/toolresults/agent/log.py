@@ -12,14 +12,12 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from ..results.redact import redact
 from ..results.shape import cut
 from ..tokens import repair, to_json
-
-if TYPE_CHECKING:
-    from .api import Answer
+from .api import Answer
 
 FIELDS = ("time", "turn", "id", "name", "arguments", "status", "ms", "result_tokens")
 """The fields of every record, in order. Tags follow, each a field of its own."""
@@ -75,7 +73,7 @@ def check_tags(tags: Mapping[str, object] | None) -> dict[str, object]:
 def log_call(
     logger: logging.Logger | None,
     arguments: str | Mapping[str, object],
-    answer: "Answer",
+    answer: Answer,
     *,
     turn: int,
     tags: Mapping[str, object] | None = None,

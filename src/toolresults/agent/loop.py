@@ -29,7 +29,7 @@ from typing import Any
 from ..results.shape import clean, cut
 from ..tokens import repair, to_json
 from .api import UNPARSED, Answer, AnyTool, Api, Call, Message, Received, Request, StreamError
-from .bill import Ledger, SpendingLimit, SpendingLimitReached
+from .bill import Ledger, SpendingLimit, SpendingLimitReached, Turn
 from .log import check_tags, log_call
 from .transcript import Transcript
 
@@ -76,15 +76,15 @@ class Outcome:
     """How a run ended.
 
     `messages` is the whole history, never trimmed, every call answered: add a user message and run
-    again. `text` is what the model said last, `stop` a key of `STOPS`, `turns` the number of turns
-    taken, and `reasons` the API's own stop reason of each.
+    again. `text` is what the model said last, `stop` a key of `STOPS` ("error" on an exception's
+    `.outcome`), `turns` the number of turns taken, and `reasons` the API's own stop reason of each.
     """
 
     messages: list[dict[str, Any]]
     text: str
     stop: str
     turns: int
-    reasons: tuple[str | None, ...] = ()
+    reasons: tuple[str, ...] = ()
 
 
 def run(
@@ -176,7 +176,7 @@ class Run:
         if self.transcript is not None:
             self.transcript.sync(self.messages)
         self.turn, self._memory, self._said, self._row = 0, FailureMemory(), "", None
-        self._reasons: list[str | None] = []
+        self._reasons: list[str] = []
         self._open: dict[str, tuple[Call, Answer | None]] = {}
 
     def _choice(self) -> Any:
@@ -216,9 +216,10 @@ class Run:
     def _ask(self, limit: int | None) -> tuple[dict[str, Any], Any]:
         """One model call, and one more with a larger limit if its reply was cut. The message joins
         the history."""
-        reply = self._call(limit)
+        reply, self._row = self._call(limit)
         if reply.stop == self.api.cut_stop and limit:
-            reply = self._larger(limit * LARGER) or reply
+            if larger := self._larger(limit * LARGER):
+                reply, self._row = larger
         message = _mend(reply.message)
         self._check(message)
         self._reasons.append(reply.stop)
@@ -244,7 +245,7 @@ class Run:
                 f"the model's calls cannot be answered, so none was run ({broken}): ask again"
             )
 
-    def _larger(self, limit: int) -> Received | None:
+    def _larger(self, limit: int) -> tuple[Received, Turn | None] | None:
         self._event("retry", max_tokens=limit)
         try:
             return self._call(limit)
@@ -259,14 +260,15 @@ class Run:
                 return None
             raise
 
-    def _call(self, limit: int | None) -> Received:
+    def _call(self, limit: int | None) -> tuple[Received, Turn | None]:
+        """One model call: the reply, and its row in the ledger."""
         sent = self.trim(list(self.messages)) if self.trim else self.messages
         request = self._request
         if self.turn > 1:
             request = replace(request, choice=self.api.unforced(request.choice))
         body = self.api.body(request, list(sent))
         body |= ({self._limit_name: limit} if limit else {}) | self.options
-        self._row = None
+        row = None
         if self.spending:
             with self.spending.hold(self.api, body) as hold:
                 reply = self._send(body)
@@ -278,10 +280,10 @@ class Run:
         elif self.ledger is not None:
             try:
                 model = body["model"]
-                self._row = self.ledger.add(self.api, reply.usage, model=model, tags=self.tags)
+                row = self.ledger.add(self.api, reply.usage, model=model, tags=self.tags)
             except ValueError as error:  # a reply that was paid for is not lost over an odd usage
                 logger.warning("the ledger lacks this model call: %s", error)
-        return reply
+        return reply, row
 
     def _send(self, body: dict[str, Any]) -> Received:
         if not self.stream:

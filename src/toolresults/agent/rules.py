@@ -134,9 +134,8 @@ def _anthropic_faults(messages: Sequence[Any]) -> Iterator[str]:
         if role not in ("user", "assistant"):
             yield f"{at}.role: {role!r} is not user or assistant"
         content = message.get("content")
-        last_word = (
-            role == "assistant" and i == len(messages) - 1
-        )  # the one message that may be empty
+        # the one message that may be empty
+        last_word = role == "assistant" and i == len(messages) - 1
         if isinstance(content, str):
             content = [{"type": "text", "text": content}] if content or not last_word else []
         if not isinstance(content, list) or not (content or last_word):

@@ -5,7 +5,7 @@ next begins.
         messages = transcript.resume()      # [] for a new session; never a call without an answer
         transcript.save([{"role": "user", …}])
         transcript.save([reply])            # the assistant's message, before its calls are run
-        transcript.save_answer(answer)      # from whichever thread ran the call, as it ends
+        transcript.save_answer(answer)      # as each call ends, from any thread
         transcript.save(answers)            # the messages that answer the calls
 
 What a kill can leave behind is one assistant message whose calls are not all answered. `resume`

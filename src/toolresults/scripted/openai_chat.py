@@ -113,10 +113,9 @@ class OpenAIChatEndpoint(Endpoint):
         """The message and the code with which OpenAI refuses a request larger than the model's
         window.
         """
-        text = (
-            f"This model's maximum context length is {window} tokens, and your messages and tools "
-        )
-        return f"{text}take {tokens} tokens.", "context_length_exceeded"
+        most = f"This model's maximum context length is {window} tokens"
+        text = f"{most}, and your messages and tools take {tokens} tokens."
+        return text, "context_length_exceeded"
 
     def tool_names(self, body: Mapping[str, Any]) -> set[str]:
         return {tool["function"]["name"] for tool in body.get("tools") or ()}
