@@ -99,6 +99,8 @@ def test_a_price_that_is_no_price_is_named(bad):
 
 def test_only_a_dated_release_takes_the_price_of_its_model():
     own = Prices({"mine": SAME})
+    both = Prices({"gpt-4o-mini": SAME})  # listed too, and the release by itself
+    assert both.of("gpt-4o-mini-2024-07-18", "openai") is SAME
     assert own.of("mine-2026-07-18") is own.of("mine-latest") is own.of("mine") is SAME
     for other in ("mine-pro", "min", ""):
         with pytest.raises(KeyError, match="no price for .*Give one of your own"):

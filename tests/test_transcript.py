@@ -122,6 +122,10 @@ def test_a_session_is_not_opened_with_another_api_than_it_was_held_with(path):
     with pytest.raises(ValueError, match="was held with the API openai"):
         Transcript(path, "s", ANTHROPIC)
     Transcript(path, "another", ANTHROPIC).close()
+    Transcript(path, "another", OPENAI_CHAT).close()  # nothing was said in it yet
+    with Transcript(path, "third", ANTHROPIC) as other:
+        with pytest.raises(ValueError, match="the transcript is for the API anthropic"):
+            run(OPENAI_CHAT, None, "Hi", [], model="any", transcript=other)
     with Transcript(path, "s", OPENAI_CHAT) as transcript:  # and nothing of it is lost or locked
         assert len(transcript) == 2
 

@@ -58,12 +58,14 @@ class Anthropic(Api):
             "name": tool.name, "description": tool.description, "input_schema": tool.schema()
         }  # fmt: skip
 
-    def choice(self, word: str, parallel: bool) -> Any:
-        if word in self.choices:
-            choice = {"type": "any" if word == "required" else word}
+    def choice(self, choice: str | Mapping[str, Any], parallel: bool) -> Any:
+        if not isinstance(choice, str):
+            choice = dict(choice)
+        elif choice in self.choices:
+            choice = {"type": "any" if choice == "required" else choice}
         else:
-            choice = {"type": "tool", "name": word}
-        one_by_one = not parallel and word != "none"
+            choice = {"type": "tool", "name": choice}
+        one_by_one = not parallel and choice["type"] != "none"
         return {**choice, "disable_parallel_tool_use": True} if one_by_one else choice
 
     def unforced(self, choice: Any) -> Any:

@@ -195,8 +195,8 @@ class Api(ABC):
         """A tool's definition, as a request holds it."""
 
     @abstractmethod
-    def choice(self, word: str, parallel: bool) -> Any:
-        """One of `choices`, or a tool's name, in the API's own form."""
+    def choice(self, choice: str | Mapping[str, Any], parallel: bool) -> Any:
+        """One of `choices`, a tool's name, or the API's own form, as a request holds it."""
 
     @abstractmethod
     def unforced(self, choice: Any) -> Any:

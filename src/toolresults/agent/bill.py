@@ -111,8 +111,10 @@ class Prices:
         sells a model of this name.
         """
         key = (model, provider)
-        for name in () if key in self._known else (model, _RELEASE.sub("", model)):
-            price = self.own.get(name) or _Listed(name, provider, self.at)
+        names = (model, _RELEASE.sub("", model))
+        own = [self.own[name] for name in names if name in self.own]
+        listed = [_Listed(name, provider, self.at) for name in names]
+        for price in () if key in self._known else [*own, *listed]:
             with suppress(LookupError):
                 price.money(Usage(0, 0))
                 return self._known.setdefault(key, price)
@@ -278,6 +280,7 @@ class SpendingLimit:
         factor, extra = api.margin
         most = ceil(api.request_tokens(body) * factor + extra)
         uses = [Usage(most, output), Usage(most, output, cache_write=most)]
+        uses.append(Usage(most, output, cached_read=most))
         if '"ttl":"1h"' in to_json(body):
             uses.append(Usage(most, output, cache_write=most, cache_write_1h=most))
         return max(map(price.money, uses))

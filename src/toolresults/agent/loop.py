@@ -174,15 +174,19 @@ class Run:
             self.messages = [{"role": "user", "content": self.messages}]
         self.messages = list(self.messages)
         if self.transcript is not None:
+            if self.transcript.api is not self.api:
+                held = self.transcript.api.name
+                raise ValueError(
+                    f"the transcript is for the API {held}, and this run for {self.api.name}"
+                )
             self.transcript.sync(self.messages)
         self.turn, self._memory, self._said, self._row = 0, FailureMemory(), "", None
         self._reasons: list[str] = []
         self._open: dict[str, tuple[Call, Answer | None]] = {}
 
     def _choice(self) -> Any:
-        if not isinstance(self.tool_choice, str):
-            return dict(self.tool_choice)
-        if self.tool_choice in self.api.choices or self.tool_choice in self.tools:
+        known_word = isinstance(self.tool_choice, str) and self.tool_choice in self.api.choices
+        if not isinstance(self.tool_choice, str) or known_word or self.tool_choice in self.tools:
             return self.api.choice(self.tool_choice, self.parallel)
         known = ", ".join([*self.api.choices, *self.tools])
         raise ValueError(f"unknown tool_choice {self.tool_choice!r}: use {known}")

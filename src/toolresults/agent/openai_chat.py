@@ -57,9 +57,11 @@ class OpenAIChat(Api):
         schema = {"name": tool.name, "description": tool.description, "parameters": tool.schema()}
         return {"type": "function", "function": schema}
 
-    def choice(self, word: str, parallel: bool) -> Any:
-        named = {"type": "function", "function": {"name": word}}
-        return word if word in self.choices else named
+    def choice(self, choice: str | Mapping[str, Any], parallel: bool) -> Any:
+        if not isinstance(choice, str):
+            return dict(choice)
+        named = {"type": "function", "function": {"name": choice}}
+        return choice if choice in self.choices else named
 
     def unforced(self, choice: Any) -> Any:
         """ "auto", within the allowed tools if it named some."""

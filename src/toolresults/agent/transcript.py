@@ -167,6 +167,8 @@ class Transcript:
                 rows.append((self.session, seq, json.dumps(message, allow_nan=False)))
             try:
                 with self._connection() as connection:
+                    held = (self.session, self.api.name)
+                    connection.execute("INSERT OR IGNORE INTO sessions VALUES (?, ?)", held)
                     connection.executemany("INSERT INTO messages VALUES (?, ?, ?)", rows)
             except sqlite3.IntegrityError:
                 raise SessionBusy(
@@ -237,11 +239,10 @@ class Transcript:
         return {id: Answer(id, name, text, bool(error)) for id, name, text, error in rows}
 
     def _check_api(self) -> None:
+        find = "SELECT api FROM sessions WHERE session = ?"
         with self._connection() as connection:
-            row = (self.session, self.api.name)
-            connection.execute("INSERT OR IGNORE INTO sessions VALUES (?, ?)", row)
-            find = "SELECT api FROM sessions WHERE session = ?"
-            [held] = connection.execute(find, (self.session,)).fetchone()
+            row = connection.execute(find, (self.session,)).fetchone()
+        [held] = row or [self.api.name]  # a session without a message is nobody's yet
         if held != self.api.name:
             raise ValueError(
                 f"session {self.session!r} was held with the API {held}, and its messages are in "
