@@ -211,6 +211,13 @@ def test_a_turn_is_a_message_with_its_answers(api, messages, expected):
     assert [(turn.start, turn.stop) for turn in api.turns(messages)] == expected
 
 
+def test_a_result_in_an_odd_form_still_answers_its_call():
+    for content in ([{"text": "x"}], ["x"], 5, {"a": 1}):
+        assert OPENAI_CHAT.answered({**tool("call_a"), "content": content}) == ["call_a"]
+        odd = {**result("toolu_a"), "content": content}
+        assert ANTHROPIC.answered(user(odd)) == ["toolu_a"]
+
+
 def test_a_question_is_more_than_results():
     assert OPENAI_CHAT.is_question(USER) and ANTHROPIC.is_question(USER)
     assert ANTHROPIC.is_question(user(result("a"), text("And?")))

@@ -178,6 +178,11 @@ class Anthropic(Api):
         uses = blocks(message, "tool_use")
         return [Call(block["id"], block["name"], block["input"]) for block in uses]
 
+    def answered(self, message: Message) -> list[str]:
+        if message["role"] != "user":
+            return []
+        return [block["tool_use_id"] for block in blocks(message, "tool_result")]
+
     def results(self, message: Message) -> list[Result]:
         if message["role"] != "user":
             return []

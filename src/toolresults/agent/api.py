@@ -287,6 +287,10 @@ class Api(ABC):
         """The tool calls that a message makes, in order: none unless it is an assistant's."""
 
     @abstractmethod
+    def answered(self, message: Message) -> list[str]:
+        """The ids of the calls that a message answers, in order, whatever the results hold."""
+
+    @abstractmethod
     def results(self, message: Message) -> list[Result]:
         """The tool results that a message holds, in order."""
 
@@ -324,8 +328,8 @@ class Api(ABC):
             if message["role"] != "assistant":
                 continue
             end, open_calls = start + 1, {call.id for call in self.calls(message)}
-            while open_calls and end < len(messages) and (given := self.results(messages[end])):
-                open_calls -= {result.id for result in given}
+            while open_calls and end < len(messages) and (given := self.answered(messages[end])):
+                open_calls -= set(given)
                 end += 1
             found.append(slice(start, end))
         return found

@@ -73,7 +73,7 @@ def clear_tool_results(
     # results cleared, results so far, those of the newest turn, tokens so far
     done = seen = unread = size = 0
     for group in _groups(api, messages):
-        answers = sum(len(api.results(messages[i])) for i in group)
+        answers = sum(len(api.answered(messages[i])) for i in group)
         unread = answers if messages[group.start]["role"] == "assistant" else unread
         seen += answers
         size += sum(weights[i] for i in group)
@@ -239,13 +239,12 @@ def _begin_at(
 
     end = next((i for i in range(start - 1, -1, -1) if asks(i)), -1) + 1
     begin = end
-    while asks(begin - 1) and not (begin < end and api.results(messages[begin])):
+    while asks(begin - 1) and not (begin < end and api.answered(messages[begin])):
         begin -= 1
     kept = [message for message in messages[:start] if _is_system(message)]
     kept += [{"role": "user", "content": first}] if first else []
     for message in messages[begin:end]:
-        results = api.results(message)
-        gone: Mapping[str, str | None] = {result.id: None for result in results}
+        gone: Mapping[str, str | None] = dict.fromkeys(api.answered(message))
         kept.append(api.with_results(message, gone) if gone else message)
     return [*kept, *messages[start:]]
 

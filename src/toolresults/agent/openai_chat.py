@@ -167,6 +167,9 @@ class OpenAIChat(Api):
         calls = [(call["id"], call["function"]) for call in message.get("tool_calls") or ()]
         return [Call(id, function["name"], function["arguments"]) for id, function in calls]
 
+    def answered(self, message: Message) -> list[str]:
+        return [message["tool_call_id"]] if message["role"] == "tool" else []
+
     def results(self, message: Message) -> list[Result]:
         if message["role"] != "tool":
             return []

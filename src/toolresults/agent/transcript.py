@@ -70,7 +70,7 @@ class _End:
 
     def after(self, message: Message, seq: int) -> "_End":
         """Where it stands after `message`. Raises `ValueError` if the message may not follow."""
-        ids = [result.id for result in self.api.results(message)]
+        ids = self.api.answered(message)
         strange = [id for id in ids if id not in [call.id for call in self.open]]
         left = tuple(call for call in self.open if call.id not in ids)
         if strange:
