@@ -455,8 +455,8 @@ crm-cursor-of-a-listing   test_crm.py -k good_only_for
 - "where": where, "order": [*order, descending]
 + "order": [*order, descending]
 crm-page-after-the-end    test_crm.py -k every_row_once
-- if len(rows) > limit: last = tuple
-+ if len(rows) >= limit: last = tuple
+- "total": total, "next_cursor": following}
++ "total": total, "next_cursor": following or ""}
 
 oracle-sees-no-gap        test_bench_sessions.py -k recall_of_forty
 - self.gap = LEFT_OUT in texts
