@@ -413,9 +413,12 @@ def test_none_means_no_tool_at_all(api):
 
 
 @EACH_API
-def test_one_call_at_a_time_can_be_asked_for(api):
-    model = script(Reply(calls=CALL), Reply("Done."))
-    run(api, model, "Send.", [Sent().tool], parallel=False, tool_choice="required")
+@pytest.mark.parametrize("own_form", [False, True])
+def test_one_call_at_a_time_can_be_asked_for(api, own_form):
+    model, choice = script(Reply(calls=CALL), Reply("Done.")), "required"
+    if own_form and api is ANTHROPIC:
+        choice = {"type": "any"}
+    run(api, model, "Send.", [Sent().tool], parallel=False, tool_choice=choice)
     for body, choice in zip(model.requests, ("any", "auto"), strict=True):
         if api is OPENAI_CHAT:
             assert body["parallel_tool_calls"] is False
@@ -974,6 +977,13 @@ def test_the_worst_price_counts_every_choice_asked_for():
         limit.worst(OPENAI_CHAT, {**body, "n": 8, "max_tokens": 1}),
     )
     assert eight - one == 7 * 4096 * Decimal(15) / 1_000_000
+
+
+def test_the_worst_price_is_the_dearest_that_input_can_have():
+    dear = Price(input=1, cached_read=5, output=1)
+    limit = SpendingLimit("1", prices=Prices({"scripted": dear}))
+    body = {"model": "scripted", "messages": [{"role": "user", "content": "Hi"}], "max_tokens": 1}
+    assert limit.worst(OPENAI_CHAT, body) > 5 * Decimal(100) / 1_000_000, "all of it cached"
 
 
 def test_a_usage_that_cannot_be_does_not_lose_the_reply():
